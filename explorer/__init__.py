@@ -1,0 +1,3 @@
+"""Token Tree Explorer: everything that is not a window. Imports no Qt."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,86 @@
+"""Settings of decoding: what every filter declares about its parameters, and the frozen values in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+ParamValue = float | int | tuple[int, ...] | tuple[tuple[int, float], ...] | None
+Source = Literal["off", "user", "model", "preset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One setting as its filter declares it; the window, the command line and the store are built from this.
+
+    ``off`` is the value that switches the filter off (always accepted). Bounds are inclusive unless ``exclusive_minimum``.
+    ``soft_maximum`` is where a slider ends; typing beyond it up to ``maximum`` is allowed. ``label`` and ``help`` are
+    msgids.
+    """
+
+    name: str
+    kind: Literal["float", "int", "ids", "id_values"]
+    off: ParamValue
+    label: str
+    help: str
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: bool = False
+    soft_maximum: float | None = None
+    step: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """Values of the filters that are on, and the order of the chain. An unset filter is off; nothing is implied.
+
+    ``values`` maps parameter names to values that differ from "off"; ``order`` is a preset name (``transformers``,
+    ``llama.cpp``) or a tuple of stage names. Build through `make` to have values checked (`SettingsError`).
+    """
+
+    values: Mapping[str, ParamValue] = field(default_factory=dict)
+    order: str | tuple[str, ...] = "transformers"
+
+    def get(self, name: str) -> ParamValue:
+        """The value of a parameter, its "off" where unset."""
+        raise NotImplementedError
+
+    def with_values(self, **changes: ParamValue) -> SamplingParams:
+        """A checked copy with some values changed; None or the off value unsets. Raises `SettingsError`."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> SamplingParams:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class StopParams:
+    """When a path ends. ``eos_token_ids`` None means the model's own list; an empty tuple means none."""
+
+    max_new_tokens: int | None = None
+    max_length: int | None = None
+    stop_strings: tuple[str, ...] = ()
+    eos_token_ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything in force for a step. ``sources`` says where each set value came from (absent: "user")."""
+
+    sampling: SamplingParams = field(default_factory=SamplingParams)
+    stopping: StopParams = field(default_factory=StopParams)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+    def with_sampling(self, source: Source = "user", **changes: ParamValue) -> Settings:
+        raise NotImplementedError
+
+    def with_stopping(self, source: Source = "user", **changes: Any) -> Settings:
+        raise NotImplementedError
+
+    def with_order(self, order: str | tuple[str, ...]) -> Settings:
+        return replace(self, sampling=replace(self.sampling, order=order))

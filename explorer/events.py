@@ -1,0 +1,60 @@
+"""What the session tells its views: one change record a command, and a snapshot of one node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.decoding.logits import SortedLogits
+from explorer.decoding.pipeline import Distribution
+from explorer.decoding.processors import StepContext
+from explorer.decoding.stopping import StopEvent
+from explorer.store.records import SessionState
+from explorer.text import PathPiece
+from explorer.tree import Node, NodeId, PathValues
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one command changed. ``number`` rises by one a change, so that late readers can tell what they missed.
+
+    ``undo`` and ``redo`` name the command kinds that would be undone and redone next, None where there is none.
+    ``unsaved`` counts commands that could not be written to the library yet.
+    """
+
+    number: int
+    command: str
+    origin: str
+    state: SessionState
+    added: tuple[Node, ...] = ()
+    hidden: frozenset[NodeId] = frozenset()
+    revealed: frozenset[NodeId] = frozenset()
+    stop: tuple[NodeId, StopEvent] | None = None
+    undo: str | None = None
+    redo: str | None = None
+    unsaved: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeView:
+    """Everything the panels show of one node; computed away from the GUI thread, immutable.
+
+    ``pieces`` covers the generated path (``path`` node ids in the same order), ``prompt_pieces`` the prompt. ``text``
+    is the generated text, cut before a stop string. ``stop`` is the stop event in force at this node under the current
+    settings (None: generation may go on). ``taken`` maps token ids of existing children to their node ids.
+    ``distribution`` is None where the model is not loaded and nothing was stored for this node.
+    """
+
+    node_id: NodeId
+    path: tuple[NodeId, ...]
+    pieces: tuple[PathPiece, ...]
+    prompt_pieces: tuple[PathPiece, ...]
+    text: str
+    context: StepContext
+    values: PathValues
+    stop: StopEvent | None
+    taken: dict[int, NodeId]
+    logits: SortedLogits | None
+    distribution: Distribution | None
+    source: Literal["model", "stored", "none"]
+    state: SessionState

@@ -1,0 +1,45 @@
+"""Translations through gettext, for the window and the command line alike.
+
+Strings in code are the English msgids. `tr` looks a string up in the current language; `N_` only marks a string that
+is translated later, where it is shown. The catalogues lie in ``resources/locale/<language>/LC_MESSAGES``.
+"""
+
+from __future__ import annotations
+
+import gettext
+import locale
+import os
+from importlib.resources import as_file, files
+
+DOMAIN = "token_tree_explorer"
+LANGUAGES: dict[str, str] = {"en": "English", "zh_CN": "简体中文"}
+
+_translation: gettext.NullTranslations = gettext.NullTranslations()
+
+
+def N_(message: str) -> str:  # noqa: N802 - the name every gettext tool looks for
+    """Mark ``message`` for translation and return it unchanged."""
+    return message
+
+
+def tr(message: str) -> str:
+    """``message`` in the current language, or itself where no translation exists."""
+    return _translation.gettext(message) if message else ""
+
+
+def set_language(language: str) -> None:
+    """Use ``language`` (a key of `LANGUAGES`) from now on; an unknown one means English."""
+    global _translation  # the one current language of the process, as in gettext.install
+    if language not in LANGUAGES or language == "en":
+        _translation = gettext.NullTranslations()
+        return
+    with as_file(files("resources") / "locale") as directory:
+        _translation = gettext.translation(DOMAIN, str(directory), languages=[language], fallback=True)
+
+
+def system_language() -> str:
+    """The language the user's environment asks for, as a key of `LANGUAGES`."""
+    for name in (os.environ.get(v, "") for v in ("LC_ALL", "LC_MESSAGES", "LANGUAGE", "LANG")):
+        if name:
+            return "zh_CN" if name.startswith("zh") else "en"
+    return "zh_CN" if (locale.getlocale()[0] or "").startswith(("zh", "Chinese")) else "en"

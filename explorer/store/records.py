@@ -1,0 +1,109 @@
+"""What the store keeps, as frozen values: the border between the session and SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from explorer.decoding.logits import Observation
+from explorer.decoding.params import Settings
+from explorer.decoding.stopping import StopEvent
+from explorer.models.base import ModelInfo
+from explorer.text import Prompt
+from explorer.tree import HowChosen, Node, NodeId
+
+CommandState = Literal["done", "undone", "abandoned"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """The mutable part of a session: what a command may change besides the tree."""
+
+    title: str
+    prompt: Prompt
+    settings: Settings
+    seed: int
+    next_draw_index: int
+    current: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """One choice that was made, also where it led to a node that existed already.
+
+    ``sampling_logprob`` None: excluded by a filter when it was taken (forced).
+    """
+
+    parent: NodeId
+    node: NodeId
+    token_id: int
+    how: HowChosen
+    rank: int
+    logit: float
+    model_logprob: float
+    sampling_logprob: float | None
+    settings: Settings
+    seed: int | None = None
+    draw_index: int | None = None
+    u: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StopRecord:
+    """A stop event and the node it happened at."""
+
+    node: NodeId
+    event: StopEvent
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRecord:
+    """One command, complete: applying it is adding, hiding and revealing nodes and going from ``before`` to ``after``;
+    undoing it is the inverse. Commands of one gesture (a run) share ``group``, the ``seq`` of their first."""
+
+    seq: int
+    group: int
+    kind: str
+    origin: str
+    at: datetime
+    before: SessionState
+    after: SessionState
+    added: tuple[Node, ...] = ()
+    hidden: frozenset[NodeId] = frozenset()
+    revealed: frozenset[NodeId] = frozenset()
+    steps: tuple[StepRecord, ...] = ()
+    stops: tuple[StopRecord, ...] = ()
+    observations: Mapping[NodeId, Observation] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+    state: CommandState = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A row of the session list."""
+
+    id: int
+    title: str
+    model_name: str
+    prompt_text: str
+    created: datetime
+    updated: datetime
+    nodes: int
+    steps: int
+    stops: tuple[str, ...]  # kinds of its stop events, each once
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSession:
+    """Everything of one session but its observations, which are read a node at a time."""
+
+    id: int
+    created: datetime
+    model: ModelInfo
+    vocabulary_sha256: str
+    state: SessionState
+    nodes: tuple[Node, ...]
+    hidden: frozenset[NodeId]
+    commands: tuple[CommandRecord, ...]  # observations left out
