@@ -1,0 +1,139 @@
+"""The journal of a session's commands: what undo takes back next and redo brings again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+from explorer.store.records import CommandRecord, CommandState, SessionState
+from explorer.tree import NodeId
+
+# Kept as evidence, but there is nothing in them to take back.
+_NOT_UNDOABLE = frozenset({"stop", "environment"})
+
+
+@dataclass(frozen=True, slots=True)
+class Reversal:
+    """What undoing or redoing one gesture does to the tree and the state."""
+
+    kind: str
+    seqs: tuple[int, ...]
+    hide: frozenset[NodeId]
+    reveal: frozenset[NodeId]
+    state: SessionState
+
+
+class Journal:
+    """Commands in order, each done, undone or abandoned. Pure bookkeeping: applies nothing itself.
+
+    A new command after an undo abandons what was undone: it leaves the redo list but stays in the journal, its nodes
+    hidden and not lost.
+    """
+
+    def __init__(self, commands: Iterable[CommandRecord] = ()) -> None:
+        self._commands: dict[int, CommandRecord] = {}
+        self._done: list[list[CommandRecord]] = []
+        self._undone: list[list[CommandRecord]] = []
+        undone: list[list[CommandRecord]] = []
+        for command in commands:
+            self._commands[command.seq] = command
+            if command.state == "done":
+                _push(self._done, command)
+            elif command.state == "undone":
+                _push(undone, command)
+        self._undone = undone[::-1]
+
+    @property
+    def commands(self) -> tuple[CommandRecord, ...]:
+        """Every command ever given, in order."""
+        return tuple(self._commands.values())
+
+    @property
+    def next_seq(self) -> int:
+        return len(self._commands) + 1
+
+    @property
+    def undo_kind(self) -> str | None:
+        """The kind of gesture `undo` would take back."""
+        return self._done[-1][0].kind if self._done else None
+
+    @property
+    def redo_kind(self) -> str | None:
+        return self._undone[-1][0].kind if self._undone else None
+
+    def append(self, command: CommandRecord) -> tuple[int, ...]:
+        """Add a command that was just done; returns the seqs it abandoned."""
+        abandoned: tuple[int, ...] = ()
+        if command.kind not in _NOT_UNDOABLE:
+            abandoned = tuple(c.seq for gesture in self._undone for c in gesture)
+            self._mark(abandoned, "abandoned")
+            self._undone.clear()
+        self._commands[command.seq] = command
+        _push(self._done, command)
+        return abandoned
+
+    def undo(self, state: SessionState) -> Reversal | None:
+        """Take the last gesture off the done list; the reversal brings ``state`` back to before it."""
+        if not self._done:
+            return None
+        gesture = self._done.pop()
+        self._undone.append(gesture)
+        for command in reversed(gesture):
+            state = _carry_over(state, command.after, command.before)
+        state = replace(state, current=gesture[0].before.current)
+        return self._reversal(
+            gesture,
+            "undone",
+            hide=frozenset(n.id for c in gesture for n in c.added).union(*(c.revealed for c in gesture)),
+            reveal=frozenset().union(*(c.hidden for c in gesture)),
+            state=state,
+        )
+
+    def redo(self, state: SessionState) -> Reversal | None:
+        """Bring the last undone gesture again, from its recorded outcome."""
+        if not self._undone:
+            return None
+        gesture = self._undone.pop()
+        self._done.append(gesture)
+        for command in gesture:
+            state = _carry_over(state, command.before, command.after)
+        state = replace(state, current=gesture[-1].after.current)
+        return self._reversal(
+            gesture,
+            "done",
+            hide=frozenset().union(*(c.hidden for c in gesture)),
+            reveal=frozenset(n.id for c in gesture for n in c.added).union(*(c.revealed for c in gesture)),
+            state=state,
+        )
+
+    def _reversal(
+        self,
+        gesture: list[CommandRecord],
+        new_state: CommandState,
+        *,
+        hide: frozenset[NodeId],
+        reveal: frozenset[NodeId],
+        state: SessionState,
+    ) -> Reversal:
+        seqs = tuple(command.seq for command in gesture)
+        self._mark(seqs, new_state)
+        return Reversal(gesture[0].kind, seqs, hide, reveal, state)
+
+    def _mark(self, seqs: Iterable[int], state: CommandState) -> None:
+        for seq in seqs:
+            self._commands[seq] = replace(self._commands[seq], state=state)
+
+
+def _push(stack: list[list[CommandRecord]], command: CommandRecord) -> None:
+    if command.kind in _NOT_UNDOABLE:
+        return
+    if stack and stack[-1][0].group == command.group:
+        stack[-1].append(command)
+    else:
+        stack.append([command])
+
+
+def _carry_over(state: SessionState, old: SessionState, new: SessionState) -> SessionState:
+    """``state`` with the fields in which ``old`` and ``new`` differ taken from ``new``."""
+    changed = {f.name: getattr(new, f.name) for f in fields(SessionState) if getattr(old, f.name) != getattr(new, f.name)}
+    return replace(state, **changed)

@@ -1,0 +1,61 @@
+"""Logits of tree nodes: from memory, from the loaded model, or from what the library kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal
+
+from explorer.decoding.logits import Observation, SortedLogits
+from explorer.engine.client import Engine
+from explorer.progress import CancelToken, ProgressCallback
+from explorer.tree import NodeId
+
+LogitsOrigin = Literal["model", "stored", "none"]
+
+_MEMORY_BUDGET = 192 * 2**20  # bytes; about 480 nodes of a 49 152-token vocabulary, 90 of a 262 144-token one
+
+
+class NodeLogits:
+    """Sorted logits by node, the last used kept in memory. A node's numbers, once computed, do not change while kept."""
+
+    def __init__(self, engine: Engine, stored: Callable[[NodeId], Observation | None]) -> None:
+        self._engine = engine
+        self._stored = stored
+        self._memory: OrderedDict[NodeId, SortedLogits] = OrderedDict()
+        self._bytes = 0
+
+    def get(
+        self,
+        node_id: NodeId,
+        prefix: tuple[int, ...],
+        *,
+        live: bool,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[SortedLogits | None, LogitsOrigin]:
+        """The whole vocabulary's logits after ``prefix`` if the model is ``live``, else what was stored.
+
+        Raises what `Engine.next_token_logits` raises, and `EngineError` for logits that are not finite.
+        """
+        kept = self._memory.get(node_id)
+        if kept is not None:
+            self._memory.move_to_end(node_id)
+            return kept, "model"
+        if live:
+            raw = self._engine.next_token_logits([prefix], progress=progress, cancel=cancel)[0]
+            logits = SortedLogits.from_raw(raw)
+            self._keep(node_id, logits)
+            return logits, "model"
+        observation = self._stored(node_id)
+        return (observation.sorted_logits(), "stored") if observation is not None else (None, "none")
+
+    def in_memory(self, node_id: NodeId) -> SortedLogits | None:
+        return self._memory.get(node_id)
+
+    def _keep(self, node_id: NodeId, logits: SortedLogits) -> None:
+        self._memory[node_id] = logits
+        self._bytes += logits.logits.nbytes + logits.token_ids.nbytes
+        while self._bytes > _MEMORY_BUDGET and len(self._memory) > 1:
+            _, dropped = self._memory.popitem(last=False)
+            self._bytes -= dropped.logits.nbytes + dropped.token_ids.nbytes

@@ -1,0 +1,582 @@
+"""The session: the one door through which the window and the command line explore a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from explorer.decoding.choice import Choice, draw, greedy, manual
+from explorer.decoding.logits import Observation
+from explorer.decoding.params import Settings
+from explorer.decoding.pipeline import Distribution, evaluate
+from explorer.decoding.processors import StepContext
+from explorer.decoding.stopping import StopEvent, StopPath, check_stop, checked_text
+from explorer.engine.client import Engine
+from explorer.events import Change, NodeView
+from explorer.i18n import N_
+from explorer.journal import Journal, Reversal
+from explorer.messages import EngineError, PromptError, StoreError, UserMessage
+from explorer.models.base import ModelInfo
+from explorer.node_logits import NodeLogits
+from explorer.outbox import Outbox
+from explorer.progress import Cancelled, CancelToken, ProgressCallback
+from explorer.store import SessionStore
+from explorer.store.records import CommandRecord, SessionState, StepRecord, StopRecord
+from explorer.text import Vocabulary, path_pieces
+from explorer.tree import ROOT, Edge, Node, NodeId, TokenTree
+
+HowToRun = Literal["greedy", "sample"]
+
+# Nothing can be computed beyond these; every other stop may be stepped past.
+_FINAL_STOPS = frozenset({"context_window"})
+# The model is not asked what follows these until the user goes on.
+_QUIET_STOPS = frozenset({"eos", "context_window"})
+
+
+class Session:
+    """One prompt, one model, one tree. Synchronous; used from one thread.
+
+    Every command returns the `Change` it made, after it was written to the library (`Change.unsaved` counts what could
+    not be written yet), and tells it to the subscribers.
+    """
+
+    def __init__(
+        self,
+        *,
+        store: SessionStore,
+        engine: Engine,
+        model: ModelInfo,
+        vocabulary: Vocabulary,
+        state: SessionState,
+        created: datetime,
+        session_id: int | None = None,
+        nodes: Iterable[Node] = (),
+        hidden: frozenset[NodeId] = frozenset(),
+        commands: Iterable[CommandRecord] = (),
+    ) -> None:
+        self.model = model
+        self.vocabulary = vocabulary
+        self.created = created
+        self.tree = TokenTree()
+        for node in nodes:
+            self.tree.add(node)
+        self.tree.hide(hidden)
+        self._state = state
+        self._store = store
+        self._engine = engine
+        self._journal = Journal(commands)
+        self._outbox = Outbox()
+        self._id = session_id
+        self._logits = NodeLogits(engine, self._stored_observation)
+        self._observed: set[NodeId] = set()
+        self._subscribers: list[Callable[[Change], None]] = []
+        self._changes = 0
+        self._environment = model.environment
+        if session_id is None:
+            self._outbox.write(self._create)
+
+    # --- what there is -----------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> int | None:
+        """Its id in the library; None while it could not be written there yet."""
+        return self._id
+
+    @property
+    def state(self) -> SessionState:
+        return self._state
+
+    @property
+    def live(self) -> bool:
+        """Whether the engine holds this session's model, so that new steps can be computed."""
+        return self._engine.alive and self._engine.info is not None and self._engine.info.identity == self.model.identity
+
+    @property
+    def commands(self) -> tuple[CommandRecord, ...]:
+        """Every command ever given, undone and abandoned ones included."""
+        return self._journal.commands
+
+    @property
+    def unsaved(self) -> int:
+        """Commands that are not in the library yet; `save_error` says why."""
+        return len(self._outbox)
+
+    @property
+    def save_error(self) -> UserMessage | None:
+        return self._outbox.error
+
+    def subscribe(self, subscriber: Callable[[Change], None]) -> None:
+        """Call ``subscriber`` with every change from now on, in the session's thread."""
+        self._subscribers.append(subscriber)
+
+    def prefix(self, node_id: NodeId) -> tuple[int, ...]:
+        """Every token id the model sees at a node: the prompt and the path."""
+        return self._state.prompt.ids + self.tree.token_ids(node_id)
+
+    def context(self, node_id: NodeId) -> StepContext:
+        """What the filters may look at besides the logits."""
+        return StepContext(self._state.prompt.ids, self.tree.token_ids(node_id), self._eos_token_ids())
+
+    def stop_at(self, node_id: NodeId) -> StopEvent | None:
+        """The stop in force at a node under the present settings; None means generation may go on."""
+        return check_stop(self._stop_path(node_id))
+
+    def distribution(
+        self, node_id: NodeId, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+    ) -> Distribution | None:
+        """The next-token distribution at a node under the present settings.
+
+        None where the model is not loaded and nothing was stored. Raises `EngineError`, `Cancelled`.
+        """
+        logits, _ = self._logits.get(node_id, self.prefix(node_id), live=self.live, progress=progress, cancel=cancel)
+        return None if logits is None else evaluate(logits, self._state.settings.sampling, self.context(node_id))
+
+    def view(
+        self,
+        node_id: NodeId | None = None,
+        *,
+        compute: bool = True,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> NodeView:
+        """A snapshot of one node (default: the current one).
+
+        With ``compute`` False the model is not asked: the distribution is there only if it is at hand.
+        """
+        node_id = self._state.current if node_id is None else node_id
+        context, stop = self.context(node_id), self.stop_at(node_id)
+        live = self.live and compute and self._worth_computing(node_id, stop)
+        logits, source = self._logits.get(
+            node_id, context.prompt_ids + context.generated_ids, live=live, progress=progress, cancel=cancel
+        )
+        if source == "model":
+            self._observe(node_id)
+        pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
+        generated = tuple(pieces[len(context.prompt_ids) :])
+        text = "".join(piece.text for piece in generated)
+        return NodeView(
+            node_id=node_id,
+            path=tuple(self.tree.path(node_id)),
+            pieces=generated,
+            prompt_pieces=tuple(pieces[: len(context.prompt_ids)]),
+            text=checked_text(text, stop) if stop else text,
+            context=context,
+            values=self.tree.path_values(node_id),
+            stop=stop,
+            taken={self.tree.node(child).token_id: child for child in self.tree.children(node_id)},
+            logits=logits,
+            distribution=None if logits is None else evaluate(logits, self._state.settings.sampling, context),
+            source=source,
+            state=self._state,
+        )
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    def select(self, node_id: NodeId, origin: str = "user") -> Change:
+        """Make a node the current one. Navigation, not an edit: remembered, but not undone. Raises KeyError."""
+        if node_id not in self.tree:
+            raise KeyError(node_id)
+        self._state = replace(self._state, current=node_id)
+        self._save_position()
+        return self._emit("select", origin)
+
+    def step_greedy(self, *, past_stop: bool = False, cancel: CancelToken | None = None, origin: str = "user") -> Change:
+        """Take the most probable token at the current node, or record why generation stops here."""
+        return self._step("greedy", self._state.current, past_stop=past_stop, cancel=cancel, origin=origin)
+
+    def step_draw(self, *, past_stop: bool = False, cancel: CancelToken | None = None, origin: str = "user") -> Change:
+        """Draw a token at the current node with the session's seed and next draw index."""
+        return self._step("sample", self._state.current, past_stop=past_stop, cancel=cancel, origin=origin)
+
+    def pick(
+        self, token_id: int, node_id: NodeId | None = None, *, cancel: CancelToken | None = None, origin: str = "user"
+    ) -> Change:
+        """Take any token of the vocabulary by hand, also one a filter removed (forced) and also past a stop.
+
+        Raises `PromptError` for an id outside the vocabulary and where the context window is full.
+        """
+        parent = self._state.current if node_id is None else node_id
+        stop = self.stop_at(parent)
+        if stop is not None and stop.kind in _FINAL_STOPS:
+            return self._record_stop(parent, stop, origin)
+        distribution = self._require_distribution(parent, cancel)
+        return self._take(parent, distribution, manual(distribution, token_id), "pick", origin, follow=True)
+
+    def run(
+        self,
+        how: HowToRun,
+        *,
+        max_steps: int | None = None,
+        start: NodeId | None = None,
+        cancel: CancelToken | None = None,
+        origin: str = "user",
+    ) -> Iterator[Change]:
+        """Step until a stop, at most ``max_steps`` times, yielding each change; one gesture for undo.
+
+        The current node follows the run until the user looks elsewhere. Cancelling or an engine error keeps what was
+        finished and records the event; the error is raised again.
+        """
+        head = self._state.current if start is None else start
+        group = self._journal.next_seq
+        steps = 0
+        while (max_steps is None or steps < max_steps) and head in self.tree:
+            try:
+                if cancel is not None:
+                    cancel.raise_if_cancelled()
+                change = self._step(how, head, cancel=cancel, origin=origin, group=group, kind="run")
+            except Cancelled:
+                yield self._record_stop(head, StopEvent("cancelled", {"step": steps}), origin, group)
+                return
+            except EngineError as error:
+                event = StopEvent("error", {"step": steps, "code": error.message.code, "message": str(error)})
+                yield self._record_stop(head, event, origin, group)
+                raise
+            steps += 1
+            moved = change.command == "run"
+            head = self._journal.commands[-1].steps[0].node if moved else head
+            yield change
+            if change.stop is not None:
+                return
+
+    def set_settings(self, settings: Settings, origin: str = "user") -> Change:
+        """Put other settings in force from here on; what was recorded keeps its own."""
+        return self._edit("settings", origin, settings=settings)
+
+    def set_seed(self, seed: int, next_draw_index: int = 0, origin: str = "user") -> Change:
+        """Use another seed (0 .. 2^63-1), drawing from ``next_draw_index`` on. Raises ValueError outside the range."""
+        if not 0 <= seed < 2**63 or next_draw_index < 0:
+            raise ValueError(f"seed {seed} or draw index {next_draw_index} out of range")
+        return self._edit("seed", origin, seed=seed, next_draw_index=next_draw_index)
+
+    def rename(self, title: str, origin: str = "user") -> Change:
+        return self._edit("rename", origin, title=title)
+
+    def delete_branch(self, node_id: NodeId, origin: str = "user") -> Change:
+        """Hide a node and everything below it; undo brings it back with the same ids."""
+        if node_id == ROOT:
+            raise ValueError("the prompt cannot be deleted")
+        hidden = frozenset(self.tree.subtree(node_id))
+        current = self.tree.node(node_id).parent if self._state.current in hidden else self._state.current
+        return self._commit("delete", origin, replace(self._state, current=current), hidden=hidden)
+
+    def undo(self, origin: str = "user") -> Change | None:
+        """Take the last gesture back; None when there is none. Never calls the model."""
+        return self._reverse("undo", self._journal.undo(self._state), "undone", origin)
+
+    def redo(self, origin: str = "user") -> Change | None:
+        """Bring the last undone gesture again from its recorded outcome; None when there is none."""
+        return self._reverse("redo", self._journal.redo(self._state), "done", origin)
+
+    def save(self) -> bool:
+        """Try again to write what could not be written; True when everything is on disk."""
+        return self._outbox.flush()
+
+    # --- stepping ----------------------------------------------------------------------------------------------------
+
+    def _step(
+        self,
+        how: HowToRun,
+        node_id: NodeId,
+        *,
+        past_stop: bool = False,
+        cancel: CancelToken | None,
+        origin: str,
+        group: int | None = None,
+        kind: str = "step",
+    ) -> Change:
+        stop = self.stop_at(node_id)
+        if stop is not None and (not past_stop or stop.kind in _FINAL_STOPS):
+            return self._record_stop(node_id, stop, origin, group)
+        distribution = self._require_distribution(node_id, cancel)
+        if distribution.kept == 0:
+            event = StopEvent("no_candidates", {"stage": distribution.no_candidates_stage})
+            return self._record_stop(node_id, event, origin, group)
+        if how == "greedy":
+            choice = greedy(distribution)
+        else:
+            choice = draw(distribution, self._state.seed, self._state.next_draw_index)
+        follow = node_id == self._state.current
+        return self._take(node_id, distribution, choice, kind, origin, follow=follow, group=group)
+
+    def _take(
+        self,
+        parent: NodeId,
+        distribution: Distribution,
+        choice: Choice,
+        kind: str,
+        origin: str,
+        *,
+        follow: bool,
+        group: int | None = None,
+    ) -> Change:
+        candidate = distribution.row(choice.token_id)
+        edge = Edge(
+            logit=candidate.logit,
+            model_logprob=candidate.model_logprob,
+            sampling_logprob=candidate.sampling_logprob,
+            rank=candidate.rank,
+            how=choice.how,
+            u=choice.u,
+            draw_index=choice.draw_index,
+        )
+        known = self.tree.child(parent, choice.token_id)
+        child = self.tree.next_id if known is None else known
+        node = Node(child, parent, choice.token_id, self.tree.depth(parent) + 1, edge)
+        step = StepRecord(
+            parent=parent,
+            node=child,
+            token_id=choice.token_id,
+            how=edge.how,
+            rank=edge.rank,
+            logit=edge.logit,
+            model_logprob=edge.model_logprob,
+            sampling_logprob=edge.sampling_logprob,
+            settings=self._state.settings,
+            seed=self._state.seed if choice.draw_index is not None else None,
+            draw_index=choice.draw_index,
+            u=choice.u,
+        )
+        after = replace(
+            self._state,
+            current=child if follow else self._state.current,
+            next_draw_index=self._state.next_draw_index + (choice.draw_index is not None),
+        )
+        return self._commit(
+            kind,
+            origin,
+            after,
+            group=group,
+            added=(node,) if known is None else (),
+            revealed=frozenset({child}) if known is not None and self.tree.is_hidden(child) else frozenset(),
+            steps=(step,),
+        )
+
+    def _require_distribution(self, node_id: NodeId, cancel: CancelToken | None) -> Distribution:
+        if not self.live:
+            raise EngineError(
+                UserMessage(
+                    "engine.not_live",
+                    N_("{model} is not loaded."),
+                    N_("This session shows what was recorded; new steps need the model that made it."),
+                    N_("Open {model} and step again."),
+                    {"model": self.model.identity.name},
+                )
+            )
+        distribution = self.distribution(node_id, cancel=cancel)
+        assert distribution is not None  # a live model always answers
+        return distribution
+
+    def _record_stop(self, node_id: NodeId, stop: StopEvent, origin: str, group: int | None = None) -> Change:
+        return self._commit("stop", origin, self._state, group=group, stops=(StopRecord(node_id, stop),))
+
+    def _stop_path(self, node_id: NodeId) -> StopPath:
+        generated = self.tree.token_ids(node_id)
+        stopping = self._state.settings.stopping
+        return StopPath(
+            prompt_length=len(self._state.prompt.ids),
+            generated_ids=generated,
+            text=self._generated_text(generated) if stopping.stop_strings else "",
+            eos_token_ids=self._eos_token_ids(),
+            context_length=self.model.context_length,
+            stopping=stopping,
+        )
+
+    def _generated_text(self, generated: Sequence[int]) -> str:
+        return "".join(piece.text for piece in path_pieces(self.vocabulary, generated))
+
+    def _eos_token_ids(self) -> tuple[int, ...]:
+        own = self._state.settings.stopping.eos_token_ids
+        return self.model.eos_token_ids if own is None else own
+
+    def _worth_computing(self, node_id: NodeId, stop: StopEvent | None) -> bool:
+        if stop is None or stop.kind not in _QUIET_STOPS:
+            return True
+        return stop.kind not in _FINAL_STOPS and bool(self.tree.children(node_id))
+
+    # --- committing --------------------------------------------------------------------------------------------------
+
+    def _edit(self, kind: str, origin: str, **changes: Any) -> Change:
+        return self._commit(kind, origin, replace(self._state, **changes))
+
+    def _commit(
+        self,
+        kind: str,
+        origin: str,
+        after: SessionState,
+        *,
+        group: int | None = None,
+        added: tuple[Node, ...] = (),
+        hidden: frozenset[NodeId] = frozenset(),
+        revealed: frozenset[NodeId] = frozenset(),
+        steps: tuple[StepRecord, ...] = (),
+        stops: tuple[StopRecord, ...] = (),
+    ) -> Change:
+        self._note_environment(origin)
+        for node in added:
+            self.tree.add(node)
+        self.tree.reveal(revealed)
+        self.tree.hide(hidden)
+        before, self._state = self._state, after
+        if steps:
+            arrived = self.stop_at(steps[-1].node)
+            stops += (StopRecord(steps[-1].node, arrived),) if arrived else ()
+        seq = self._journal.next_seq
+        command = CommandRecord(
+            seq=seq,
+            group=seq if group is None else group,
+            kind=kind,
+            origin=origin,
+            at=datetime.now(UTC),
+            before=before,
+            after=after,
+            added=added,
+            hidden=hidden,
+            revealed=revealed,
+            steps=steps,
+            stops=stops,
+            observations=self._new_observations(step.parent for step in steps),
+        )
+        self._append(command)
+        stop = (stops[-1].node, stops[-1].event) if stops else None
+        return self._emit(kind, origin, added=added, hidden=hidden, revealed=revealed, stop=stop)
+
+    def _append(self, command: CommandRecord) -> None:
+        abandoned = self._journal.append(command)
+        if abandoned:
+            states = dict.fromkeys(abandoned, "abandoned")
+            nothing: frozenset[NodeId] = frozenset()
+            before = command.before
+            self._outbox.write(
+                lambda: self._store.set_command_states(self._saved_id(), states, nothing, nothing, before)
+            )
+        self._outbox.write(lambda: self._store.append(self._saved_id(), command))
+
+    def _reverse(
+        self, name: str, reversal: Reversal | None, new_state: Literal["done", "undone"], origin: str
+    ) -> Change | None:
+        if reversal is None:
+            return None
+        # Hide first only what is visible and reveal only what is hidden: a gesture may have revealed what it found.
+        self.tree.reveal(reversal.reveal)
+        self.tree.hide(reversal.hide)
+        self._state = reversal.state
+        states = dict.fromkeys(reversal.seqs, new_state)
+        self._outbox.write(
+            lambda: self._store.set_command_states(
+                self._saved_id(), states, reversal.hide, reversal.reveal, reversal.state
+            )
+        )
+        return self._emit(name, origin, hidden=reversal.hide, revealed=reversal.reveal)
+
+    def _note_environment(self, origin: str) -> None:
+        """Record it once when the model now runs elsewhere than before: numbers may differ within the tolerance."""
+        info = self._engine.info
+        if not self.live or info is None or info.environment == self._environment:
+            return
+        self._environment = info.environment
+        seq = self._journal.next_seq
+        environment = info.environment
+        details = {name: getattr(environment, name) for name in ("device", "device_name", "dtype", "threads", "platform")}
+        self._append(
+            CommandRecord(
+                seq=seq,
+                group=seq,
+                kind="environment",
+                origin=origin,
+                at=datetime.now(UTC),
+                before=self._state,
+                after=self._state,
+                details={**details, "versions": dict(environment.versions)},
+            )
+        )
+
+    def _emit(
+        self,
+        command: str,
+        origin: str,
+        *,
+        added: tuple[Node, ...] = (),
+        hidden: frozenset[NodeId] = frozenset(),
+        revealed: frozenset[NodeId] = frozenset(),
+        stop: tuple[NodeId, StopEvent] | None = None,
+    ) -> Change:
+        self._changes += 1
+        change = Change(
+            number=self._changes,
+            command=command,
+            origin=origin,
+            state=self._state,
+            added=added,
+            hidden=hidden,
+            revealed=revealed,
+            stop=stop,
+            undo=self._journal.undo_kind,
+            redo=self._journal.redo_kind,
+            unsaved=len(self._outbox),
+        )
+        for subscriber in self._subscribers:
+            subscriber(change)
+        return change
+
+    # --- the library -------------------------------------------------------------------------------------------------
+
+    def _create(self) -> None:
+        self._id = self._store.create_session(self._state, self.model, self.vocabulary, self.created)
+
+    def _saved_id(self) -> int:
+        if self._id is None:
+            raise StoreError(
+                UserMessage("store.io", N_("The session is not in the library yet."), "", N_("Try to save again."))
+            )
+        return self._id
+
+    def _save_position(self) -> None:
+        # Where one looks is a convenience: when the library is away it is simply not remembered.
+        if self._id is not None and not self._outbox:
+            try:
+                self._store.save_position(self._id, self._state.current)
+            except StoreError:
+                return
+
+    def _stored_observation(self, node_id: NodeId) -> Observation | None:
+        return None if self._id is None else self._store.observation(self._id, node_id)
+
+    def _new_observations(self, nodes: Iterable[NodeId]) -> dict[NodeId, Observation]:
+        found = {}
+        for node_id in nodes:
+            logits = self._logits.in_memory(node_id)
+            if node_id not in self._observed and logits is not None:
+                self._observed.add(node_id)
+                found[node_id] = Observation.of(logits)
+        return found
+
+    def _observe(self, node_id: NodeId) -> None:
+        for observed, observation in self._new_observations([node_id]).items():
+            self._outbox.write(
+                lambda node=observed, value=observation: self._store.save_observation(self._saved_id(), node, value)
+            )
+
+
+def check_prompt_length(ids: Sequence[int], model: ModelInfo) -> None:
+    """Raise `PromptError` for a prompt the model cannot start from: empty, or longer than its context window."""
+    if not ids and model.identity.kind == "transformers":
+        raise PromptError(
+            UserMessage(
+                "prompt.empty",
+                N_("The prompt is empty."),
+                N_("This model predicts what follows at least one token, and its tokenizer adds none of its own."),
+                N_("Type something, for example a single space or a line break."),
+            )
+        )
+    if len(ids) > model.context_length:
+        raise PromptError(
+            UserMessage(
+                "prompt.too_long",
+                N_("The prompt has {length} tokens; {model} reads at most {context}."),
+                N_("Nothing was cut: a shortened prompt would give other numbers than the ones you asked for."),
+                N_("Shorten the prompt, or open a model with a longer context window."),
+                {"length": len(ids), "context": model.context_length, "model": model.identity.name},
+            )
+        )
