@@ -1,0 +1,235 @@
+"""The workspace: one library, one engine, and the session that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from explorer.decoding.logits import SortedLogits
+from explorer.decoding.params import Settings
+from explorer.engine.client import Engine
+from explorer.i18n import N_
+from explorer.messages import EngineError, PromptError, UserMessage
+from explorer.models.base import ModelInfo, ModelRef
+from explorer.progress import CancelToken, Progress, ProgressCallback
+from explorer.session import Session, check_prompt_length
+from explorer.store import SessionStore
+from explorer.store.records import SessionState, SessionSummary
+from explorer.text import ChatMessage, Prompt, Vocabulary
+from explorer.tree import ROOT
+
+_SCORE_BATCH = 64  # prefixes a call: 12 MB of logits with a 49 152-token vocabulary, 64 MB with 262 144
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """How likely the model held one token of a given text. The first token of all has no score: nothing precedes it."""
+
+    token_id: int
+    model_logprob: float | None
+    rank: int | None
+
+
+class Workspace:
+    """Opens models and sessions. Synchronous; used from one thread (cancelling may come from another)."""
+
+    def __init__(self, library: Path, engine: Engine | None = None) -> None:
+        """Open (or create) the library. Raises `StoreError`; starts no model."""
+        self.store = SessionStore.open(library)
+        self.engine = engine or Engine()
+        self.session: Session | None = None
+
+    def close(self) -> None:
+        """End the engine and close the library; what waits to be written is tried once more."""
+        if self.session is not None:
+            self.session.save()
+        self.engine.close()
+        self.store.close()
+
+    # --- models ------------------------------------------------------------------------------------------------------
+
+    def open_model(
+        self, ref: ModelRef, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+    ) -> ModelInfo:
+        """Load a model in the engine process. An open session of the same model goes on with it.
+
+        Raises `ModelLoadError`, `EngineCrashed`, `Cancelled`; the model loaded before then still works.
+        """
+        return self.engine.load(ref, progress=progress, cancel=cancel)
+
+    def restart_engine(
+        self, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+    ) -> ModelInfo:
+        """Start the same model again after the engine ended."""
+        return self.engine.restart(progress=progress, cancel=cancel)
+
+    @property
+    def model(self) -> ModelInfo:
+        """The loaded model. Raises `EngineError` where there is none."""
+        if self.engine.info is None:
+            raise EngineError(
+                UserMessage("engine.no_model", N_("No model is open."), "", N_("Open a model first."))
+            )
+        return self.engine.info
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The loaded model's vocabulary. Raises `EngineError` where there is none."""
+        assert self.model is not None
+        vocabulary = self.engine.vocabulary
+        assert vocabulary is not None  # comes with the model
+        return vocabulary
+
+    # --- prompts -----------------------------------------------------------------------------------------------------
+
+    def encode(self, text: str) -> Prompt:
+        """A raw prompt as the model's own tokenizer reads it. Any length: see `new_session`."""
+        return Prompt("raw", text, self.engine.encode(text))
+
+    def encode_chat(self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True) -> Prompt:
+        """A chat prompt through the model's template. Raises `PromptError` where there is no template."""
+        text, ids = self.engine.encode_chat(messages, add_generation_prompt=add_generation_prompt)
+        return Prompt("chat", text, ids, tuple(messages))
+
+    def prompt_of_ids(self, ids: Sequence[int]) -> Prompt:
+        """A prompt given as token ids. Raises `PromptError` for an id outside the vocabulary."""
+        size = len(self.vocabulary)
+        stray = [token_id for token_id in ids if not 0 <= token_id < size]
+        if stray:
+            raise PromptError(
+                UserMessage(
+                    "prompt.unknown_id",
+                    N_("Token id {id} does not exist."),
+                    N_("The model's vocabulary has ids 0 to {last}."),
+                    N_("Correct the list of ids."),
+                    {"id": stray[0], "last": size - 1},
+                )
+            )
+        return Prompt("ids", self.vocabulary.decode(ids), tuple(ids))
+
+    # --- sessions ----------------------------------------------------------------------------------------------------
+
+    def new_session(
+        self,
+        prompt: Prompt | str | None = None,
+        *,
+        settings: Settings | None = None,
+        seed: int = 0,
+        title: str | None = None,
+    ) -> Session:
+        """Start a session on the loaded model; the one open before stays in the library.
+
+        ``prompt`` None means the model's default prompt. Raises `PromptError` for a prompt the model cannot start
+        from, `EngineError` where no model is loaded.
+        """
+        if prompt is None:
+            prompt = self.model.default_prompt or ""
+        if isinstance(prompt, str):
+            prompt = self.encode(prompt)
+        check_prompt_length(prompt.ids, self.model)
+        state = SessionState(
+            title=title if title is not None else _title_of(prompt),
+            prompt=prompt,
+            settings=settings or Settings(),
+            seed=seed,
+            next_draw_index=0,
+            current=ROOT,
+        )
+        self._leave_session()
+        self.session = Session(
+            store=self.store,
+            engine=self.engine,
+            model=self.model,
+            vocabulary=self.vocabulary,
+            state=state,
+            created=datetime.now(UTC),
+        )
+        return self.session
+
+    def open_session(self, session_id: int) -> Session:
+        """Open a stored session; it is live once its model is loaded. Raises `StoreError`, KeyError if unknown."""
+        stored = self.store.load(session_id)
+        session = Session(
+            store=self.store,
+            engine=self.engine,
+            model=stored.model,
+            vocabulary=self.store.vocabulary(stored.vocabulary_sha256),
+            state=stored.state,
+            created=stored.created,
+            session_id=stored.id,
+            nodes=stored.nodes,
+            hidden=stored.hidden,
+            commands=stored.commands,
+        )
+        self._leave_session()
+        self.session = session
+        return session
+
+    def model_ref_of(self, session: Session) -> ModelRef:
+        """What to open to make a stored session live again, on the device it ran on where that was a choice."""
+        identity = session.model.identity
+        return ModelRef(identity.source, revision=identity.revision)
+
+    def sessions(self, limit: int | None = None) -> list[SessionSummary]:
+        """What the library holds, newest first."""
+        return self.store.summaries(limit)
+
+    def delete_session(self, session_id: int) -> None:
+        """Remove a session and everything of it for good. The open one is closed first."""
+        if self.session is not None and self.session.id == session_id:
+            self.session = None
+        self.store.delete_session(session_id)
+
+    def _leave_session(self) -> None:
+        """A session in which nothing was ever tried is not worth a line in the library."""
+        session = self.session
+        if session is None or session.id is None or session.tree.next_id > 1 or session.unsaved:
+            return
+        self.session = None
+        self.store.delete_session(session.id)
+
+    # --- scoring -----------------------------------------------------------------------------------------------------
+
+    def score(
+        self,
+        ids: Sequence[int],
+        *,
+        start: int = 0,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Iterator[TokenScore]:
+        """The model's log-probability (nats) and rank of each token of ``ids[start:]``, given all before it.
+
+        Position t is judged by the logits after position t - 1; position 0 has nothing before it and no score.
+        """
+        check_prompt_length(ids, self.model)
+        if start == 0 and ids:
+            yield TokenScore(ids[0], None, None)
+        positions = range(max(start, 1), len(ids))
+        for first in range(0, len(positions), _SCORE_BATCH):
+            batch = positions[first : first + _SCORE_BATCH]
+            logits = self.engine.next_token_logits([tuple(ids[:t]) for t in batch], cancel=cancel)
+            for t, row in zip(batch, logits, strict=True):
+                yield _score_of(SortedLogits.from_raw(row), ids[t])
+            if progress is not None:
+                progress(Progress(N_("Scoring"), first + len(batch), len(positions), "tokens"))
+
+
+def _score_of(logits: SortedLogits, token_id: int) -> TokenScore:
+    return TokenScore(token_id, logits.model_logprob(token_id), logits.rank(token_id))
+
+
+def _title_of(prompt: Prompt) -> str:
+    text = prompt.messages[-1].content if prompt.messages else prompt.text
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:59] + "…"
+
+
+def with_default_limit(settings: Settings, max_new_tokens: int) -> Settings:
+    """``settings`` with a visible, changeable limit where none was set, so that a run ends."""
+    if settings.stopping.max_new_tokens is not None or settings.stopping.max_length is not None:
+        return settings
+    limited = replace(settings.stopping, max_new_tokens=max_new_tokens)
+    return replace(settings, stopping=limited, sources={**settings.sources, "max_new_tokens": "preset"})
