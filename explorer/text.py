@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import codecs
+import hashlib
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+import zstandard
+
+from explorer.i18n import N_
+
 TokenIds = tuple[int, ...]
+
+VISIBLE_MARKS: Mapping[str, str] = {" ": "·", "\n": "⏎", "\t": "→"}
+
+_MAGIC = b"TTV1"
+_HEX_CHIPS = "explorer.hex_chips"  # the name of our codec error handler
+# Characters without a shape of their own: controls, format characters, surrogates, private use, unassigned, separators.
+_SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_HEX_QUERY = re.compile(r"(?:\s*<?0x[0-9a-f]{2}>?\s*,?)+|[0-9a-f]{2}(?: [0-9a-f]{2})+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,51 +49,215 @@ class Prompt:
     messages: tuple[ChatMessage, ...] = ()
 
 
+def _chips(error: UnicodeError) -> tuple[str, int]:
+    """Codec error handler: every byte that is no character becomes ``<0xE4>``."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return "".join(f"<0x{byte:02X}>" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_HEX_CHIPS, _chips)
+
+
 class Vocabulary:
     """The bytes behind every token id. Immutable."""
 
-    def __init__(self, pieces: Sequence[bytes], special_ids: Iterable[int] = (), *, strips_leading_space: bool = False) -> None:
-        raise NotImplementedError
+    __slots__ = ("_folded", "_pieces", "_sha256", "_special_ids", "_strips_leading_space")
+
+    def __init__(
+        self, pieces: Sequence[bytes], special_ids: Iterable[int] = (), *, strips_leading_space: bool = False
+    ) -> None:
+        """``pieces`` by token id; an id that only pads the logits has an empty piece.
+
+        ``strips_leading_space``: the decoder drops one space at the very start of a text (Llama-style SentencePiece).
+        Raises ValueError where a special id lies outside the vocabulary.
+        """
+        self._pieces = tuple(pieces)
+        self._special_ids = frozenset(special_ids)
+        self._strips_leading_space = strips_leading_space
+        self._sha256: str | None = None
+        self._folded: tuple[str, ...] | None = None
+        outside = sorted(i for i in self._special_ids if not 0 <= i < len(self._pieces))
+        if outside:
+            raise ValueError(f"special ids outside the vocabulary: {outside}")
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        return len(self._pieces)
 
     @property
     def special_ids(self) -> frozenset[int]:
-        raise NotImplementedError
+        return self._special_ids
+
+    @property
+    def strips_leading_space(self) -> bool:
+        """Whether a text loses one space at its very start."""
+        return self._strips_leading_space
 
     @property
     def sha256(self) -> str:
         """Digest of the serialised form; equal digests mean equal vocabularies."""
-        raise NotImplementedError
+        if self._sha256 is None:
+            # Of the uncompressed form: zstd versions may compress the same bytes differently.
+            self._sha256 = hashlib.sha256(self._payload()).hexdigest()
+        return self._sha256
 
     def piece(self, token_id: int) -> bytes:
-        """The bytes this token adds to a text (for a special token: its own name in UTF-8)."""
-        raise NotImplementedError
+        """The bytes this token adds to a text (for a special token: its own name in UTF-8).
+
+        Raises IndexError for an id outside the vocabulary.
+        """
+        if token_id < 0:
+            raise IndexError(token_id)
+        return self._pieces[token_id]
 
     def is_special(self, token_id: int) -> bool:
-        raise NotImplementedError
+        return token_id in self._special_ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of a whole path; bytes that are no character stand as visible ``<0xE4>``, never as U+FFFD."""
-        raise NotImplementedError
+        text = b"".join(map(self.piece, ids)).decode("utf-8", _HEX_CHIPS)
+        return text[1:] if self._strips_leading_space and text.startswith(" ") else text
 
     def label(self, token_id: int) -> str:
-        """A label for one token: visible whitespace (· ⏎ →), half characters as hex, control characters escaped."""
-        raise NotImplementedError
+        """A label for one token: visible whitespace (· ⏎ →), half characters as hex, control characters escaped.
+
+        Never empty: an id without a piece shows its number (``#151700``). The marks themselves are escaped where a
+        token really contains them, so that a tab and an arrow stay distinguishable.
+        """
+        piece = self.piece(token_id)
+        if not piece:
+            return f"#{token_id}"
+        return "".join(_visible(part) if isinstance(part, str) else _hex_group(part) for part in _runs(piece))
 
     def to_bytes(self) -> bytes:
         """A compressed, versioned form for the store and for the pipe."""
-        raise NotImplementedError
+        return _MAGIC + zstandard.ZstdCompressor(level=3).compress(self._payload())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Vocabulary:
         """Inverse of `to_bytes`. Raises ValueError on damaged data."""
-        raise NotImplementedError
+        if data[: len(_MAGIC)] != _MAGIC:
+            raise ValueError("not a serialised vocabulary, or one of another version")
+        try:
+            payload = zstandard.ZstdDecompressor().decompress(data[len(_MAGIC) :])
+        except zstandard.ZstdError as error:
+            raise ValueError(f"damaged vocabulary: {error}") from error
+        return cls._from_payload(payload)
 
     def find(self, text: str, limit: int = 200) -> list[int]:
-        """Ids whose text contains ``text``, or whose id or hex bytes are written in it; best matches first."""
-        raise NotImplementedError
+        """Ids whose text contains ``text``, or whose id or hex bytes are written in it; best matches first.
+
+        Letter case is ignored, but exact case comes first. Visible marks (``·Paris``) stand for what they show.
+        Order: the exact piece, the id itself, the piece after its leading space, then pieces that begin with or
+        contain the text, shorter ones first, then by id.
+        """
+        query = text.translate({ord(mark): character for character, mark in VISIBLE_MARKS.items()})
+        if not query:
+            return []
+        ranked = {token_id: (_match_quality(piece, query), len(piece)) for token_id, piece in self._containing(query)}
+        number = text.strip().removeprefix("#")
+        if number.isdecimal() and int(number) < len(self):
+            ranked[int(number)] = min(ranked.get(int(number), (1, 0)), (1, 0))
+        for token_id in self._with_bytes(text):
+            ranked[token_id] = (0, len(self._pieces[token_id]))
+        return sorted(ranked, key=lambda token_id: (*ranked[token_id], token_id))[:limit]
+
+    def _containing(self, query: str) -> Iterator[tuple[int, str]]:
+        if self._folded is None:
+            self._folded = tuple(piece.decode("utf-8", _HEX_CHIPS).casefold() for piece in self._pieces)
+        needle = query.casefold()
+        for token_id, folded in enumerate(self._folded):
+            if needle in folded:
+                yield token_id, self._pieces[token_id].decode("utf-8", _HEX_CHIPS)
+
+    def _with_bytes(self, query: str) -> list[int]:
+        if not _HEX_QUERY.fullmatch(query.strip()):
+            return []
+        wanted = bytes(int(pair, 16) for pair in re.findall(r"(?:0x)?([0-9a-f]{2})", query, re.IGNORECASE))
+        return [token_id for token_id, piece in enumerate(self._pieces) if piece.startswith(wanted)]
+
+    def _payload(self) -> bytes:
+        """uint32 little-endian: flags, counts of pieces and special ids, piece lengths, special ids; then the bytes."""
+        numbers = np.array(
+            [
+                int(self._strips_leading_space),
+                len(self._pieces),
+                len(self._special_ids),
+                *map(len, self._pieces),
+                *sorted(self._special_ids),
+            ],
+            dtype="<u4",
+        )
+        return numbers.tobytes() + b"".join(self._pieces)
+
+    @classmethod
+    def _from_payload(cls, payload: bytes) -> Vocabulary:
+        if len(payload) < 12:
+            raise ValueError("damaged vocabulary: too short")
+        flags, count, specials = (int(n) for n in np.frombuffer(payload, "<u4", 3))
+        body = 12 + 4 * (count + specials)
+        if flags > 1 or len(payload) < body:
+            raise ValueError("damaged vocabulary: bad header")
+        ends = np.cumsum(np.frombuffer(payload, "<u4", count, 12), dtype=np.int64) + body
+        if len(payload) != (int(ends[-1]) if count else body):
+            raise ValueError("damaged vocabulary: lengths do not add up")
+        starts = [body, *ends.tolist()]
+        pieces = [payload[lo:hi] for lo, hi in itertools.pairwise(starts)]
+        special_ids = np.frombuffer(payload, "<u4", specials, 12 + 4 * count).tolist()
+        return cls(pieces, special_ids, strips_leading_space=bool(flags))
+
+
+def _runs(data: bytes) -> Iterator[str | bytes]:
+    """``data`` as alternating runs of text and of bytes that are no characters."""
+    broken = b""
+    while data:
+        try:
+            text, rest = data.decode("utf-8"), b""
+            bad = b""
+        except UnicodeDecodeError as error:
+            text = data[: error.start].decode("utf-8")
+            bad, rest = data[error.start : error.end], data[error.end :]
+        if text:
+            if broken:
+                yield broken
+                broken = b""
+            yield text
+        broken += bad
+        data = rest
+    if broken:
+        yield broken
+
+
+def _hex_group(data: bytes) -> str:
+    return f"<{' '.join(f'0x{byte:02X}' for byte in data)}>"
+
+
+def _visible(text: str) -> str:
+    """``text`` with every character that has no shape of its own, or whose shape is one of our marks, made visible."""
+    return "".join(_visible_character(character) for character in text)
+
+
+def _visible_character(character: str) -> str:
+    if mark := VISIBLE_MARKS.get(character):
+        return mark
+    if unicodedata.category(character) in _SHAPELESS or character in VISIBLE_MARKS.values() or character == "\ufffd":
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return character
+
+
+def _match_quality(piece: str, query: str) -> int:
+    """0 the piece itself, 2 but for its leading space, 3 and 4 the same in another case, 5 a beginning, 6 inside."""
+    if piece == query:
+        return 0
+    folded, needle = piece.casefold(), query.casefold()
+    if piece.removeprefix(" ") == query:
+        return 2
+    if folded == needle:
+        return 3
+    if folded.removeprefix(" ") == needle:
+        return 4
+    return 5 if folded.removeprefix(" ").startswith(needle) else 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +266,7 @@ class PathPiece:
 
     ``text`` is what this token adds to the decoded text: the difference between the decoding of the path with and
     without it; a token that only begins a character adds "" and the one that completes it adds the character.
-    ``label`` is what its cell shows (never empty).
+    ``label`` is what its cell shows (never empty). ``incomplete``: after this token a character is still unfinished.
     """
 
     token_id: int
@@ -96,13 +278,122 @@ class PathPiece:
 
 def path_pieces(vocabulary: Vocabulary, ids: Sequence[int]) -> list[PathPiece]:
     """One `PathPiece` a token; the texts joined equal ``vocabulary.decode(ids)`` up to an unfinished tail."""
-    raise NotImplementedError
+    decoder = codecs.getincrementaldecoder("utf-8")(_HEX_CHIPS)
+    at_start = vocabulary.strips_leading_space
+    pieces: list[PathPiece] = []
+    for token_id in ids:
+        piece = vocabulary.piece(token_id)
+        before = len(_pending(decoder))
+        text = decoder.decode(piece)
+        pending = _pending(decoder)
+        special = vocabulary.is_special(token_id)
+        if special or (not before and not pending) or not piece:
+            label = vocabulary.label(token_id)
+        else:
+            # The cell of a token that completes a character shows it; bytes it leaves open are its own at most.
+            label = _visible(text) + (_hex_group(pending[-len(piece) :]) if pending else "")
+        if at_start and text:
+            at_start = False
+            text = text.removeprefix(" ")
+        pieces.append(PathPiece(token_id, text, label, special, incomplete=bool(pending)))
+    return pieces
+
+
+def _pending(decoder: codecs.IncrementalDecoder) -> bytes:
+    return decoder.getstate()[0]
+
+
+def continuation_text(vocabulary: Vocabulary, prompt_ids: Sequence[int], ids: Sequence[int]) -> str:
+    """What ``ids`` add to the text of ``prompt_ids``: the text stop strings are matched on.
+
+    A character that the prompt left unfinished belongs to the token that completes it; an unfinished tail is left out.
+    Costs time in ``ids`` only.
+    """
+    # A character has at most four bytes, so the last four non-empty prompt tokens decide what is still unfinished.
+    tail: list[int] = []
+    for token_id in reversed(prompt_ids):
+        if vocabulary.piece(token_id):
+            tail.insert(0, token_id)
+        if len(tail) == 4:
+            break
+    decoder = codecs.getincrementaldecoder("utf-8")(_HEX_CHIPS)
+    decoder.decode(b"".join(map(vocabulary.piece, tail)))
+    text = decoder.decode(b"".join(map(vocabulary.piece, ids)))
+    strips = vocabulary.strips_leading_space and not tail
+    return text.removeprefix(" ") if strips else text
 
 
 @dataclass(frozen=True, slots=True)
 class PromptWarning:
-    """Something about a prompt that commonly bites. ``code``: bos.missing, bos.double, trailing_space, special_in_text."""
+    """Something about a prompt that commonly bites. ``code``: bos.missing, bos.double, trailing_space, special_in_text.
+
+    ``text`` is a msgid to be filled from ``params`` after translation.
+    """
 
     code: str
-    text: str  # msgid
-    params: Mapping[str, object]
+    text: str
+    params: Mapping[str, object] = field(default_factory=dict)
+
+
+def prompt_warnings(
+    prompt: Prompt, vocabulary: Vocabulary, bos_token_id: int | None, adds_bos: bool
+) -> list[PromptWarning]:
+    """What commonly goes wrong with a prompt like this one. Nothing is changed silently.
+
+    ``adds_bos``: the tokenizer puts the begin token before a text by itself, so the model was trained to see it.
+    """
+    warnings = [*_bos_warnings(prompt.ids, vocabulary, bos_token_id, adds_bos)]
+    if prompt.kind != "chat" and prompt.text.endswith(" "):
+        warnings.append(
+            PromptWarning(
+                "trailing_space",
+                N_(
+                    "The prompt ends with a space, and the space is a token of its own. Most words begin with their "
+                    "space, so the model rarely continues well from here; leave the space out unless you mean it."
+                ),
+            )
+        )
+    warnings += _special_warnings(prompt, vocabulary)
+    return warnings
+
+
+def _bos_warnings(
+    ids: Sequence[int], vocabulary: Vocabulary, bos_token_id: int | None, adds_bos: bool
+) -> Iterator[PromptWarning]:
+    if bos_token_id is None:
+        return
+    params = {"token": vocabulary.label(bos_token_id), "id": bos_token_id}
+    if adds_bos and tuple(ids[:1]) != (bos_token_id,):
+        yield PromptWarning(
+            "bos.missing",
+            N_(
+                "The prompt does not begin with the begin token {token} (id {id}). This model was trained to see it, "
+                "so its predictions will be off; put it first."
+            ),
+            params,
+        )
+    if tuple(ids[:2]) == (bos_token_id, bos_token_id):
+        yield PromptWarning(
+            "bos.double",
+            N_(
+                "The prompt begins with the begin token {token} (id {id}) twice. The model expects it once, so its "
+                "predictions will be off; remove the one that was typed."
+            ),
+            params,
+        )
+
+
+def _special_warnings(prompt: Prompt, vocabulary: Vocabulary) -> Iterator[PromptWarning]:
+    typed = [prompt.text] if prompt.kind == "raw" else [message.content for message in prompt.messages]
+    present = vocabulary.special_ids.intersection(prompt.ids)
+    names = [vocabulary.piece(i).decode("utf-8", _HEX_CHIPS) for i in sorted(present)]
+    found = [name for name in names if name and any(name in text for text in typed)]
+    if found:
+        yield PromptWarning(
+            "special_in_text",
+            N_(
+                "The text contains {tokens}, which the tokenizer turns into control tokens rather than letters. The "
+                "model will take them as commands; rewrite them if you meant the characters."
+            ),
+            {"tokens": " ".join(found)},
+        )
