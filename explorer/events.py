@@ -11,7 +11,7 @@ from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent
 from explorer.store.records import SessionState
 from explorer.text import PathPiece
-from explorer.tree import Node, NodeId, PathValues
+from explorer.tree import Edge, Node, NodeId, PathValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Change:
 class NodeView:
     """Everything the panels show of one node; computed away from the GUI thread, immutable.
 
-    ``pieces`` covers the generated path (``path`` node ids in the same order), ``prompt_pieces`` the prompt. ``text``
-    is the generated text, cut before a stop string. ``stop`` is the stop event in force at this node under the current
-    settings (None: generation may go on). ``taken`` maps token ids of existing children to their node ids.
-    ``distribution`` is None where the model is not loaded and nothing was stored for this node.
+    ``pieces`` covers the generated path (``path`` node ids and ``edges`` in the same order), ``prompt_pieces`` the
+    prompt. ``text`` is the generated text, cut before a stop string. ``stop`` is the stop event in force at this node
+    under the current settings (None: generation may go on). ``taken`` maps token ids of existing children to their
+    node ids. ``distribution`` is None where the model is not loaded and nothing was stored for this node.
     """
 
     node_id: NodeId
@@ -58,3 +58,4 @@ class NodeView:
     distribution: Distribution | None
     source: Literal["model", "stored", "none"]
     state: SessionState
+    edges: tuple[Edge, ...] = ()

@@ -156,9 +156,10 @@ class Session:
         pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
         generated = tuple(pieces[len(context.prompt_ids) :])
         text = "".join(piece.text for piece in generated)
+        path = tuple(self.tree.path(node_id))
         return NodeView(
             node_id=node_id,
-            path=tuple(self.tree.path(node_id)),
+            path=path,
             pieces=generated,
             prompt_pieces=tuple(pieces[: len(context.prompt_ids)]),
             text=checked_text(text, stop) if stop else text,
@@ -170,6 +171,7 @@ class Session:
             distribution=None if logits is None else evaluate(logits, self._state.settings.sampling, context),
             source=source,
             state=self._state,
+            edges=tuple(self.tree.node(node).edge for node in path),
         )
 
     # --- commands ----------------------------------------------------------------------------------------------------
