@@ -6,29 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-ParamValue = float | int | tuple[int, ...] | tuple[tuple[int, float], ...] | None
+from explorer.decoding.parameter import Parameter, ParamValue
+
+__all__ = ["ParamValue", "Parameter", "SamplingParams", "Settings", "Source", "StopParams", "settings_from_generation_config"]
+
 Source = Literal["off", "user", "model", "preset"]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One setting as its filter declares it; the window, the command line and the store are built from this.
-
-    ``off`` is the value that switches the filter off (always accepted). Bounds are inclusive unless ``exclusive_minimum``.
-    ``soft_maximum`` is where a slider ends; typing beyond it up to ``maximum`` is allowed. ``label`` and ``help`` are
-    msgids.
-    """
-
-    name: str
-    kind: Literal["float", "int", "ids", "id_values"]
-    off: ParamValue
-    label: str
-    help: str
-    minimum: float | None = None
-    maximum: float | None = None
-    exclusive_minimum: bool = False
-    soft_maximum: float | None = None
-    step: float = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +30,14 @@ class SamplingParams:
 
     def with_values(self, **changes: ParamValue) -> SamplingParams:
         """A checked copy with some values changed; None or the off value unsets. Raises `SettingsError`."""
+        raise NotImplementedError
+
+    @classmethod
+    def make(cls, order: str | tuple[str, ...] = "transformers", **values: ParamValue) -> SamplingParams:
+        """Checked parameters by name. Raises `SettingsError`."""
+        raise NotImplementedError
+
+    def is_off(self, name: str) -> bool:
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
@@ -76,11 +66,33 @@ class Settings:
     stopping: StopParams = field(default_factory=StopParams)
     sources: Mapping[str, Source] = field(default_factory=dict)
 
-    def with_sampling(self, source: Source = "user", **changes: ParamValue) -> Settings:
+    def with_sampling(self, source: __all__ = ["ParamValue", "Parameter", "SamplingParams", "Settings", "Source", "StopParams", "settings_from_generation_config"]
+
+Source = "user", **changes: ParamValue) -> Settings:
         raise NotImplementedError
 
-    def with_stopping(self, source: Source = "user", **changes: Any) -> Settings:
+    def with_stopping(self, source: __all__ = ["ParamValue", "Parameter", "SamplingParams", "Settings", "Source", "StopParams", "settings_from_generation_config"]
+
+Source = "user", **changes: Any) -> Settings:
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON values, everything in force and its sources."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Settings:
+        """Inverse of `to_json`. Raises `SettingsError`."""
+        raise NotImplementedError
+
+    def digest(self) -> str:
+        """sha256 of the canonical JSON."""
         raise NotImplementedError
 
     def with_order(self, order: str | tuple[str, ...]) -> Settings:
         return replace(self, sampling=replace(self.sampling, order=order))
+
+
+def settings_from_generation_config(defaults: Mapping[str, Any]) -> Settings:
+    """What a model's own generation config sets, with source "model"."""
+    raise NotImplementedError
