@@ -164,11 +164,11 @@ class Vocabulary:
 
     def _containing(self, query: str) -> Iterator[tuple[int, str]]:
         if self._folded is None:
-            self._folded = tuple(piece.decode("utf-8", _HEX_CHIPS).casefold() for piece in self._pieces)
+            self._folded = tuple(piece.decode("utf-8", "ignore").casefold() for piece in self._pieces)
         needle = query.casefold()
         for token_id, folded in enumerate(self._folded):
             if needle in folded:
-                yield token_id, self._pieces[token_id].decode("utf-8", _HEX_CHIPS)
+                yield token_id, self._pieces[token_id].decode("utf-8", "ignore")
 
     def _with_bytes(self, query: str) -> list[int]:
         if not _HEX_QUERY.fullmatch(query.strip()):
