@@ -1,4 +1,4 @@
-"""Settings of decoding: what every filter declares about its parameters, and the frozen values in force."""
+"""Settings of decoding: the frozen values in force, and where each came from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import Any, Literal
 
 from explorer.decoding.parameter import Parameter, ParamValue
 
-__all__ = ["ParamValue", "Parameter", "SamplingParams", "Settings", "Source", "StopParams", "settings_from_generation_config"]
+__all__ = [
+    "ParamValue",
+    "Parameter",
+    "SamplingParams",
+    "Settings",
+    "Source",
+    "StopParams",
+    "settings_from_generation_config",
+]
 
 Source = Literal["off", "user", "model", "preset"]
 
@@ -18,26 +26,26 @@ class SamplingParams:
     """Values of the filters that are on, and the order of the chain. An unset filter is off; nothing is implied.
 
     ``values`` maps parameter names to values that differ from "off"; ``order`` is a preset name (``transformers``,
-    ``llama.cpp``) or a tuple of stage names. Build through `make` to have values checked (`SettingsError`).
+    ``llama.cpp``) or a tuple of stage names. Every way of building one checks it (`SettingsError`).
     """
 
     values: Mapping[str, ParamValue] = field(default_factory=dict)
     order: str | tuple[str, ...] = "transformers"
 
+    @classmethod
+    def make(cls, order: str | tuple[str, ...] = "transformers", **values: ParamValue) -> SamplingParams:
+        """Parameters by name. Raises `SettingsError`."""
+        return cls(values, order)
+
     def get(self, name: str) -> ParamValue:
         """The value of a parameter, its "off" where unset."""
         raise NotImplementedError
 
+    def is_off(self, name: str) -> bool:
+        raise NotImplementedError
+
     def with_values(self, **changes: ParamValue) -> SamplingParams:
         """A checked copy with some values changed; None or the off value unsets. Raises `SettingsError`."""
-        raise NotImplementedError
-
-    @classmethod
-    def make(cls, order: str | tuple[str, ...] = "transformers", **values: ParamValue) -> SamplingParams:
-        """Checked parameters by name. Raises `SettingsError`."""
-        raise NotImplementedError
-
-    def is_off(self, name: str) -> bool:
         raise NotImplementedError
 
     def to_json(self) -> dict[str, Any]:
@@ -66,15 +74,14 @@ class Settings:
     stopping: StopParams = field(default_factory=StopParams)
     sources: Mapping[str, Source] = field(default_factory=dict)
 
-    def with_sampling(self, source: __all__ = ["ParamValue", "Parameter", "SamplingParams", "Settings", "Source", "StopParams", "settings_from_generation_config"]
-
-Source = "user", **changes: ParamValue) -> Settings:
+    def with_sampling(self, source: Source = "user", **changes: ParamValue) -> Settings:
         raise NotImplementedError
 
-    def with_stopping(self, source: __all__ = ["ParamValue", "Parameter", "SamplingParams", "Settings", "Source", "StopParams", "settings_from_generation_config"]
-
-Source = "user", **changes: Any) -> Settings:
+    def with_stopping(self, source: Source = "user", **changes: Any) -> Settings:
         raise NotImplementedError
+
+    def with_order(self, order: str | tuple[str, ...]) -> Settings:
+        return replace(self, sampling=replace(self.sampling, order=order))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON values, everything in force and its sources."""
@@ -88,9 +95,6 @@ Source = "user", **changes: Any) -> Settings:
     def digest(self) -> str:
         """sha256 of the canonical JSON."""
         raise NotImplementedError
-
-    def with_order(self, order: str | tuple[str, ...]) -> Settings:
-        return replace(self, sampling=replace(self.sampling, order=order))
 
 
 def settings_from_generation_config(defaults: Mapping[str, Any]) -> Settings:

@@ -72,8 +72,8 @@ class Distribution:
     """All candidates of one step, kept ones first by descending processed score, then removed ones by raw logit; ties
     by token id. Arrays are read-only and equally long (the listed tokens).
 
-    ``removed_by`` is `KEPT`, `IMPOSSIBLE`, or an index into ``stages``. ``kept`` counts listed tokens that can be drawn:
-    they are ``[:kept]``. A truncated distribution adds the unlisted ones: their model mass (exact), and an estimate of
+    ``removed_by`` is `KEPT`, `IMPOSSIBLE`, or an index into ``stages``. ``kept`` counts listed tokens that can be drawn,
+    ``[:kept]``. A truncated distribution adds the unlisted ones: their model mass (exact), and an estimate of
     how many of them the chain keeps and of their sampling mass with its bounds. ``unresolved`` are unlisted ids whose
     scores the settings change: what became of them is not known.
     """
