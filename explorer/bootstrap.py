@@ -291,9 +291,10 @@ def explain_pip(output: str, log_path: Path) -> str:
     elif re.search(r"No matching distribution found", output):
         what = f"A library has no release for Python {platform.python_version()} on this machine"
         action = "Try another Python from 3.11 on"
-    last = [line.strip() for line in output.splitlines() if line.strip().startswith("ERROR")][-1:] or ["no error line"]
+    errors = [line.strip() for line in output.splitlines() if line.strip().lower().startswith("error")]
+    last = errors[-1] if errors else "no error line"
     return (
-        f"{what} (pip: {last[0]}). The project is not set up yet. {action}, then run the same command again; "
+        f"{what} (pip: {last}). The project is not set up yet. {action}, then run the same command again; "
         f"everything pip said is in {log_path}."
     )
 
