@@ -47,6 +47,7 @@ class NodeView:
 
     node_id: NodeId
     path: tuple[NodeId, ...]
+    edges: tuple[Edge, ...]
     pieces: tuple[PathPiece, ...]
     prompt_pieces: tuple[PathPiece, ...]
     text: str
@@ -58,4 +59,3 @@ class NodeView:
     distribution: Distribution | None
     source: Literal["model", "stored", "none"]
     state: SessionState
-    edges: tuple[Edge, ...] = ()

@@ -30,6 +30,7 @@ class NodeLogits:
         node_id: NodeId,
         prefix: tuple[int, ...],
         *,
+        prompt_length: int,
         live: bool,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
@@ -43,7 +44,9 @@ class NodeLogits:
             self._memory.move_to_end(node_id)
             return kept, "model"
         if live:
-            raw = self._engine.next_token_logits([prefix], progress=progress, cancel=cancel)[0]
+            raw = self._engine.next_token_logits(
+                [prefix], prompt_length=prompt_length, progress=progress, cancel=cancel
+            )[0]
             logits = SortedLogits.from_raw(raw)
             self._keep(node_id, logits)
             return logits, "model"

@@ -8,18 +8,26 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from explorer.decoding.choice import Choice, draw, greedy, manual
-from explorer.decoding.logits import Observation
+from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Distribution, evaluate
 from explorer.decoding.processors import StepContext
-from explorer.decoding.stopping import StopEvent, StopPath, check_stop, checked_text
+from explorer.decoding.stopping import (
+    StopEvent,
+    StopPath,
+    cancelled_event,
+    check_stop,
+    checked_text,
+    error_event,
+    no_candidates_event,
+)
 from explorer.engine.client import Engine
 from explorer.events import Change, NodeView
 from explorer.i18n import N_
 from explorer.journal import Journal, Reversal
 from explorer.messages import EngineError, PromptError, StoreError, UserMessage
 from explorer.models.base import ModelInfo
-from explorer.node_logits import NodeLogits
+from explorer.node_logits import LogitsOrigin, NodeLogits
 from explorer.outbox import Outbox
 from explorer.progress import Cancelled, CancelToken, ProgressCallback
 from explorer.store import SessionStore
@@ -99,6 +107,15 @@ class Session:
         return self._journal.commands
 
     @property
+    def undo_kind(self) -> str | None:
+        """The kind of command `undo` would take back; None where there is none."""
+        return self._journal.undo_kind
+
+    @property
+    def redo_kind(self) -> str | None:
+        return self._journal.redo_kind
+
+    @property
     def unsaved(self) -> int:
         """Commands that are not in the library yet; `save_error` says why."""
         return len(self._outbox)
@@ -130,8 +147,9 @@ class Session:
 
         None where the model is not loaded and nothing was stored. Raises `EngineError`, `Cancelled`.
         """
-        logits, _ = self._logits.get(node_id, self.prefix(node_id), live=self.live, progress=progress, cancel=cancel)
-        return None if logits is None else evaluate(logits, self._state.settings.sampling, self.context(node_id))
+        context = self.context(node_id)
+        logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel)
+        return None if logits is None else evaluate(logits, self._state.settings.sampling, context)
 
     def view(
         self,
@@ -148,9 +166,7 @@ class Session:
         node_id = self._state.current if node_id is None else node_id
         context, stop = self.context(node_id), self.stop_at(node_id)
         live = self.live and compute and self._worth_computing(node_id, stop)
-        logits, source = self._logits.get(
-            node_id, context.prompt_ids + context.generated_ids, live=live, progress=progress, cancel=cancel
-        )
+        logits, source = self._node_logits(node_id, context, live=live, progress=progress, cancel=cancel)
         if source == "model":
             self._observe(node_id)
         pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
@@ -229,11 +245,10 @@ class Session:
                     cancel.raise_if_cancelled()
                 change = self._step(how, head, cancel=cancel, origin=origin, group=group, kind="run")
             except Cancelled:
-                yield self._record_stop(head, StopEvent("cancelled", {"step": steps}), origin, group)
+                yield self._record_stop(head, cancelled_event(self.tree.depth(head)), origin, group)
                 return
             except EngineError as error:
-                event = StopEvent("error", {"step": steps, "code": error.message.code, "message": str(error)})
-                yield self._record_stop(head, event, origin, group)
+                yield self._record_stop(head, error_event(error, self.tree.depth(head)), origin, group)
                 raise
             steps += 1
             moved = change.command == "run"
@@ -293,7 +308,7 @@ class Session:
             return self._record_stop(node_id, stop, origin, group)
         distribution = self._require_distribution(node_id, cancel)
         if distribution.kept == 0:
-            event = StopEvent("no_candidates", {"stage": distribution.no_candidates_stage})
+            event = no_candidates_event(distribution.no_candidates_stage, self.tree.depth(node_id))
             return self._record_stop(node_id, event, origin, group)
         if how == "greedy":
             choice = greedy(distribution)
@@ -355,6 +370,24 @@ class Session:
             steps=(step,),
         )
 
+    def _node_logits(
+        self,
+        node_id: NodeId,
+        context: StepContext,
+        *,
+        live: bool,
+        progress: ProgressCallback | None,
+        cancel: CancelToken | None,
+    ) -> tuple[SortedLogits | None, LogitsOrigin]:
+        return self._logits.get(
+            node_id,
+            context.prompt_ids + context.generated_ids,
+            prompt_length=len(context.prompt_ids),
+            live=live,
+            progress=progress,
+            cancel=cancel,
+        )
+
     def _require_distribution(self, node_id: NodeId, cancel: CancelToken | None) -> Distribution:
         if not self.live:
             raise EngineError(
@@ -376,17 +409,19 @@ class Session:
     def _stop_path(self, node_id: NodeId) -> StopPath:
         generated = self.tree.token_ids(node_id)
         stopping = self._state.settings.stopping
+        text = last = ""
+        if stopping.stop_strings and generated:
+            pieces = path_pieces(self.vocabulary, self._state.prompt.ids + generated)[-len(generated) :]
+            text, last = "".join(piece.text for piece in pieces), pieces[-1].text
         return StopPath(
             prompt_length=len(self._state.prompt.ids),
             generated_ids=generated,
-            text=self._generated_text(generated) if stopping.stop_strings else "",
-            eos_token_ids=self._eos_token_ids(),
+            text=text,
+            eos_token_ids=self.model.eos_token_ids,
             context_length=self.model.context_length,
             stopping=stopping,
+            previous_text=text[: len(text) - len(last)],
         )
-
-    def _generated_text(self, generated: Sequence[int]) -> str:
-        return "".join(piece.text for piece in path_pieces(self.vocabulary, generated))
 
     def _eos_token_ids(self) -> tuple[int, ...]:
         own = self._state.settings.stopping.eos_token_ids

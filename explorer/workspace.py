@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from explorer.decoding.logits import SortedLogits
-from explorer.decoding.params import Settings
+from explorer.decoding.params import SamplingParams, Settings
+from explorer.decoding.pipeline import evaluate
+from explorer.decoding.processors import StepContext
 from explorer.engine.client import Engine
 from explorer.i18n import N_
 from explorer.messages import EngineError, PromptError, UserMessage
@@ -210,7 +212,7 @@ class Workspace:
         positions = range(max(start, 1), len(ids))
         for first in range(0, len(positions), _SCORE_BATCH):
             batch = positions[first : first + _SCORE_BATCH]
-            logits = self.engine.next_token_logits([tuple(ids[:t]) for t in batch], cancel=cancel)
+            logits = self.engine.next_token_logits([tuple(ids[:t]) for t in batch], prompt_length=start, cancel=cancel)
             for t, row in zip(batch, logits, strict=True):
                 yield _score_of(SortedLogits.from_raw(row), ids[t])
             if progress is not None:
@@ -218,7 +220,8 @@ class Workspace:
 
 
 def _score_of(logits: SortedLogits, token_id: int) -> TokenScore:
-    return TokenScore(token_id, logits.model_logprob(token_id), logits.rank(token_id))
+    candidate = evaluate(logits, SamplingParams(), StepContext((), (), ())).row(token_id)
+    return TokenScore(token_id, candidate.model_logprob, candidate.rank)
 
 
 def _title_of(prompt: Prompt) -> str:

@@ -91,10 +91,14 @@ class LanguageModel(Protocol):
         self,
         prefixes: Sequence[TokenIds],
         *,
+        prompt_length: int | None = None,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Logits:
         """Raw next-token logits, float32 of shape (len(prefixes), vocab_size).
+
+        ``prompt_length`` says where the prompt ends in every prefix; only table models, whose rows speak of the
+        sequence since then, look at it.
 
         A pure function of the ids: the same prefix gives the same numbers (2e-4 in float32) whatever was asked before.
         Each prefix must be non-empty for a neural model, no longer than the context length, ids within the vocabulary
