@@ -118,6 +118,10 @@ class Vocabulary:
         text = b"".join(map(self.piece, ids)).decode("utf-8", _HEX_CHIPS)
         return text[1:] if self._strips_leading_space and text.startswith(" ") else text
 
+    def text(self, token_id: int) -> str:
+        """The token alone as text, its leading space kept; bytes that are no character stand as ``<0xE4>``."""
+        return self.piece(token_id).decode("utf-8", _HEX_CHIPS)
+
     def label(self, token_id: int) -> str:
         """A label for one token: visible whitespace (· ⏎ →), half characters as hex, control characters escaped.
 
@@ -386,7 +390,7 @@ def _bos_warnings(
 def _special_warnings(prompt: Prompt, vocabulary: Vocabulary) -> Iterator[PromptWarning]:
     typed = [prompt.text] if prompt.kind == "raw" else [message.content for message in prompt.messages]
     present = vocabulary.special_ids.intersection(prompt.ids)
-    names = [vocabulary.piece(i).decode("utf-8", _HEX_CHIPS) for i in sorted(present)]
+    names = [vocabulary.text(i) for i in sorted(present)]
     found = [name for name in names if name and any(name in text for text in typed)]
     if found:
         yield PromptWarning(
