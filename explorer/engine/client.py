@@ -1,0 +1,174 @@
+"""The engine as the rest of the program sees it: a model in another process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from explorer.engine.failures import no_model_message, stopped_message
+from explorer.engine.process import EngineProcess
+from explorer.engine.protocol import (
+    ChatEncoded,
+    ComputeLogits,
+    Encode,
+    EncodeChat,
+    Encoded,
+    EngineMemory,
+    Load,
+    Loaded,
+    LogitsReady,
+    MeasureMemory,
+    MemoryMeasured,
+)
+from explorer.i18n import N_
+from explorer.messages import EngineCrashed, EngineError, ModelLoadError
+from explorer.models.base import Logits, ModelInfo, ModelRef, TokenIds
+from explorer.progress import CancelToken, Progress, ProgressCallback
+from explorer.text import ChatMessage, Vocabulary
+
+CATALOG_OPENER = "explorer.models.catalog:open_model"
+
+
+class Engine:
+    """Owns the child process that owns the model. ``Engine()`` starts nothing.
+
+    One thread calls it at a time (RuntimeError otherwise); `kill`, `close`, `CancelToken.cancel` and the properties
+    may be used from any thread. After a crash or `kill` it still knows ``ref``, ``info`` and ``vocabulary``, every
+    call raises `EngineCrashed`, and `restart` starts again.
+    """
+
+    def __init__(self, opener: str = CATALOG_OPENER) -> None:
+        """``opener`` is the ``module:function`` that opens a model in the child process."""
+        self._opener = opener
+        self._lock = threading.Lock()  # guards which process is which, never held while waiting for an answer
+        self._process: EngineProcess | None = None
+        self._loading: EngineProcess | None = None
+        self.ref: ModelRef | None = None
+        self.info: ModelInfo | None = None
+        self.vocabulary: Vocabulary | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the child with the model, None where there is none or it has ended."""
+        process = self._process
+        return None if process is None else process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether a model is loaded and its process runs."""
+        return self.pid is not None
+
+    def load(
+        self, ref: ModelRef, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+    ) -> ModelInfo:
+        """Open a model in a new process; the one before stays usable until this one is ready, then its process ends.
+
+        Raises `ModelLoadError`, `EngineCrashed` when the new process ends, and `Cancelled` (the new process is gone by
+        then: it is asked to end, and killed after two seconds); the model loaded before still works after each.
+        """
+        if cancel is not None:
+            cancel.raise_if_cancelled()
+        if progress is not None:
+            progress(Progress(N_("Starting the model process")))
+        with self._lock:
+            if self._loading is not None:
+                raise RuntimeError("the engine is loading already")
+            process = self._loading = EngineProcess(self._opener)
+        try:
+            loaded, _ = process.ask(lambda number: Load(number, ref), Loaded, progress=progress, cancel=cancel)
+            vocabulary = Vocabulary.from_bytes(loaded.vocabulary)
+            previous = self._adopt(process, ref, loaded.info, vocabulary)
+        except BaseException as error:
+            process.close(patient=True)
+            if isinstance(error, EngineError) and not isinstance(error, EngineCrashed):
+                raise ModelLoadError(error.message) from error
+            raise
+        finally:
+            self._loading = None
+        if previous is not None:
+            previous.close()
+        return loaded.info
+
+    def restart(self, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None) -> ModelInfo:
+        """Start the same model again after a crash or `kill`; a process that still runs is killed first.
+
+        Raises as `load` does, and `EngineError` where no model was ever loaded.
+        """
+        if self.ref is None:
+            raise EngineError(no_model_message())
+        self.kill()
+        return self.load(self.ref, progress=progress, cancel=cancel)
+
+    def next_token_logits(
+        self,
+        prefixes: Sequence[TokenIds],
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Logits:
+        """Raw next-token logits, float32 of shape (len(prefixes), vocabulary), as `LanguageModel.next_token_logits`.
+
+        Raises `Cancelled` at once when ``cancel`` is raised (the child stops at its next boundary between forward
+        passes), `EngineCrashed`, `OutOfMemory`, `PromptError`.
+        """
+        wanted, reporting = tuple(prefixes), progress is not None
+        _, logits = self._current().ask(
+            lambda number: ComputeLogits(number, wanted, reporting), LogitsReady, progress=progress, cancel=cancel
+        )
+        assert logits is not None  # comes with every LogitsReady
+        return logits
+
+    def encode(self, text: str) -> TokenIds:
+        """As `LanguageModel.encode`. Raises `EngineCrashed`, `PromptError`."""
+        answer, _ = self._current().ask(lambda number: Encode(number, text), Encoded)
+        return answer.ids
+
+    def encode_chat(
+        self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True
+    ) -> tuple[str, TokenIds]:
+        """As `LanguageModel.encode_chat`. Raises `EngineCrashed`, `PromptError`."""
+        chat = tuple(messages)
+        answer, _ = self._current().ask(lambda number: EncodeChat(number, chat, add_generation_prompt), ChatEncoded)
+        return answer.text, answer.ids
+
+    def memory(self) -> EngineMemory:
+        """What the child holds now; answered even while a cancelled pass goes on. Raises `EngineCrashed`."""
+        answer, _ = self._current().ask(MeasureMemory, MemoryMeasured)
+        return answer.memory
+
+    def kill(self) -> None:
+        """End the child now, whatever it does, and one that is loading as well. From any thread.
+
+        Who waits for an answer gets `EngineCrashed` with code ``engine.stopped``. Does nothing where there is no child.
+        """
+        with self._lock:
+            for process in (self._loading, self._process):
+                if process is not None:
+                    process.kill()
+
+    def close(self) -> None:
+        """End the child, politely where it is idle, and forget the model. From any thread; may be called again."""
+        with self._lock:
+            process, self._process = self._process, None
+            if self._loading is not None:
+                self._loading.kill()
+            self.ref = self.info = self.vocabulary = None
+        if process is not None:
+            process.close()
+
+    def _current(self) -> EngineProcess:
+        process = self._process
+        if process is None:
+            raise EngineError(no_model_message())
+        return process
+
+    def _adopt(
+        self, process: EngineProcess, ref: ModelRef, info: ModelInfo, vocabulary: Vocabulary
+    ) -> EngineProcess | None:
+        """Make ``process`` the current one and return the one before. Raises `EngineCrashed` if it was killed."""
+        with self._lock:
+            if process.stopped:
+                raise EngineCrashed(stopped_message())
+            previous, self._process = self._process, process
+            self.ref, self.info, self.vocabulary = ref, info, vocabulary
+            return previous

@@ -1,0 +1,159 @@
+"""What the two sides of the engine say to each other: small frozen messages, each with the number of its request.
+
+The parent numbers its requests upwards; every answer carries the number of the request it belongs to, so that an
+answer nobody waits for any more is dropped by number. Messages are plain Python values: no torch object ever crosses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from explorer.messages import UserMessage
+from explorer.models.base import ModelInfo, ModelRef, TokenIds
+from explorer.progress import Progress
+from explorer.text import ChatMessage
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMemory:
+    """Memory of the engine process in bytes.
+
+    ``rss_bytes`` is what the process holds in main memory; ``cache_bytes`` of ``cache_budget_bytes`` are the keys and
+    values of the prefix cache (0 of 0 for a model without one); ``device_bytes`` is held on the accelerator, None
+    where there is none.
+    """
+
+    rss_bytes: int
+    cache_bytes: int
+    cache_budget_bytes: int
+    device_bytes: int | None
+
+
+# --- requests, parent to child ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Open the model. Sent once, first. Answered by `Loaded`."""
+
+    number: int
+    ref: ModelRef
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeLogits:
+    """Answered by `LogitsReady`; ``progress`` says whether anybody wants to see `Working` messages."""
+
+    number: int
+    prefixes: tuple[TokenIds, ...]
+    progress: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """Answered by `Encoded`."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EncodeChat:
+    """Answered by `ChatEncoded`."""
+
+    number: int
+    messages: tuple[ChatMessage, ...]
+    add_generation_prompt: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureMemory:
+    """Answered by `MemoryMeasured`, even while a pass runs."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Stop working on request ``number`` at the next boundary between two forward passes."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Stop everything and end."""
+
+
+Request: TypeAlias = Load | ComputeLogits | Encode | EncodeChat | MeasureMemory
+
+
+# --- answers, child to parent ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """``vocabulary`` is `Vocabulary.to_bytes`."""
+
+    number: int
+    info: ModelInfo
+    vocabulary: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LogitsReady:
+    """The header of an array: ``rows`` x ``columns`` float32 in native byte order follow it as raw bytes."""
+
+    number: int
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    number: int
+    ids: TokenIds
+
+
+@dataclass(frozen=True, slots=True)
+class ChatEncoded:
+    number: int
+    text: str
+    ids: TokenIds
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMeasured:
+    number: int
+    memory: EngineMemory
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """``kind`` names the exception's class, see `explorer.engine.failures`; a cancelled request has no ``message``."""
+
+    number: int
+    kind: str
+    message: UserMessage | None
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """A progress report, at most about 20 a second."""
+
+    number: int
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """A warning or an error some library in the child logged; belongs to no request."""
+
+    level: int  # of the logging module
+    logger: str
+    text: str
+
+
+Answer: TypeAlias = Loaded | LogitsReady | Encoded | ChatEncoded | MemoryMeasured | Failed
+FromChild: TypeAlias = Answer | Working | LogLine

@@ -1,0 +1,283 @@
+"""The engine process: owns the model, answers one request after the other, and ends with its parent.
+
+The main thread runs the model. A second thread always reads the pipe, so that a cancel is seen while a pass runs, the
+parent never blocks while it sends, and the death of the parent ends this process even when a pass never returns.
+No module on the way here imports Qt or torch; a neural model's opener imports torch when it is called.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import logging
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import psutil
+from numpy.typing import NDArray
+
+from explorer.engine.failures import failed
+from explorer.engine.protocol import (
+    Answer,
+    Cancel,
+    ChatEncoded,
+    Close,
+    ComputeLogits,
+    Encode,
+    EncodeChat,
+    Encoded,
+    EngineMemory,
+    FromChild,
+    Load,
+    Loaded,
+    LogitsReady,
+    LogLine,
+    MeasureMemory,
+    MemoryMeasured,
+    Request,
+    Working,
+)
+from explorer.engine.wire import send_array
+from explorer.models.base import LanguageModel, ModelRef
+from explorer.progress import CancelToken, Progress, ProgressCallback
+
+Opener = Callable[[ModelRef, ProgressCallback, CancelToken], LanguageModel]
+
+_PROGRESS_SECONDS = 0.05
+_ORPHAN_SECONDS = 2.0  # what an opener gets to put its files in order when the parent is gone
+
+# Read by the libraries when a neural model's opener imports them.
+_QUIET_LIBRARIES = {
+    "TOKENIZERS_PARALLELISM": "false",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+}
+
+
+@runtime_checkable
+class MeasuresMemory(Protocol):
+    """What a model with a prefix cache or an accelerator also offers. Called from another thread while it works."""
+
+    @property
+    def cache_bytes(self) -> int: ...
+
+    @property
+    def cache_budget_bytes(self) -> int: ...
+
+    @property
+    def device_bytes(self) -> int | None: ...
+
+
+def main(connection: Connection, traces: Connection, opener: str) -> None:
+    """The whole life of the engine process.
+
+    ``opener`` is the ``module:function`` that opens a model; ``traces`` takes the Python stack of a native crash.
+    """
+    _leave_the_terminal_alone()
+    if os.name == "posix":  # elsewhere a Connection is no file descriptor
+        faulthandler.enable(traces.fileno())
+    for name, value in _QUIET_LIBRARIES.items():
+        os.environ.setdefault(name, value)
+    Server(connection, opener).run()
+
+
+class Server:
+    """Reads requests, runs the model, sends answers."""
+
+    def __init__(self, connection: Connection, opener: str) -> None:
+        self._connection = connection
+        self._opener = opener
+        self._model: LanguageModel | None = None
+        self._requests: queue.SimpleQueue[tuple[Request, CancelToken] | None] = queue.SimpleQueue()
+        self._tokens: dict[int, CancelToken] = {}
+        self._sending = threading.Lock()
+        self._log = _LogQueue()
+
+    def run(self) -> None:
+        """Serve until the parent says `Close` or is gone."""
+        logging.captureWarnings(True)
+        logging.getLogger().addHandler(self._log)
+        threading.Thread(target=self._read, name="engine-reader", daemon=True).start()
+        while (item := self._requests.get()) is not None:
+            request, token = item
+            try:
+                self._serve(request, token)
+            except OSError:  # the parent is gone; the reader knows as well
+                return
+            finally:
+                self._tokens.pop(request.number, None)
+
+    # --- the reading thread ------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._take(self._connection.recv())
+        except (EOFError, OSError):
+            self._stop()
+            time.sleep(_ORPHAN_SECONDS)
+            os._exit(1)
+
+    def _take(self, message: Request | Cancel | Close) -> None:
+        match message:
+            case Cancel(number):
+                if (token := self._tokens.get(number)) is not None:
+                    token.cancel()
+            case Close():
+                self._stop()
+            case MeasureMemory(number):
+                self._send(_measured(number, self._model))
+            case _:
+                token = self._tokens[message.number] = CancelToken()
+                self._requests.put((message, token))
+
+    def _stop(self) -> None:
+        for token in tuple(self._tokens.values()):
+            token.cancel()
+        self._requests.put(None)
+
+    # --- the main thread ---------------------------------------------------------------------------------------------
+
+    def _serve(self, request: Request, token: CancelToken) -> None:
+        logits: NDArray[np.float32] | None = None
+        answer: Answer
+        try:
+            token.raise_if_cancelled()
+            if isinstance(request, ComputeLogits):
+                logits = self._logits(request, token)
+                answer = LogitsReady(request.number, *logits.shape)
+            else:
+                answer = self._answer(request, token)
+        except Exception as error:
+            answer = failed(request.number, error, loading=isinstance(request, Load))
+        try:
+            self._send(answer, logits)
+        except OSError:
+            raise
+        except Exception as error:  # a value of the model's that does not pickle; nothing was written yet
+            self._send(failed(request.number, error, loading=isinstance(request, Load)))
+
+    def _answer(self, request: Request, token: CancelToken) -> Answer:
+        match request:
+            case Load(number, ref):
+                model = _find(self._opener)(ref, self._reporter(number), token)
+                token.raise_if_cancelled()
+                self._model = model
+                return Loaded(number, model.info, model.vocabulary.to_bytes())
+            case Encode(number, text):
+                return Encoded(number, tuple(self._loaded.encode(text)))
+            case EncodeChat(number, messages, add_generation_prompt):
+                text, ids = self._loaded.encode_chat(messages, add_generation_prompt=add_generation_prompt)
+                return ChatEncoded(number, text, tuple(ids))
+            case _:
+                raise TypeError(f"no request to answer here: {type(request).__name__}")
+
+    def _logits(self, request: ComputeLogits, token: CancelToken) -> NDArray[np.float32]:
+        progress = self._reporter(request.number) if request.progress else None
+        logits = self._loaded.next_token_logits(request.prefixes, progress=progress, cancel=token)
+        wanted = (len(request.prefixes), self._loaded.info.vocab_size)
+        if logits.shape != wanted:
+            raise ValueError(f"the model answered with logits of shape {logits.shape} instead of {wanted}")
+        return np.ascontiguousarray(logits, dtype=np.float32)
+
+    @property
+    def _loaded(self) -> LanguageModel:
+        if self._model is None:
+            raise RuntimeError("no model is loaded")
+        return self._model
+
+    def _reporter(self, number: int) -> ProgressCallback:
+        return Throttle(lambda progress: self._send(Working(number, progress)))
+
+    # --- both threads, and those a library calls progress from --------------------------------------------------------
+
+    def _send(self, message: FromChild, logits: NDArray[np.float32] | None = None) -> None:
+        with self._sending:
+            for line in self._log.take():
+                self._connection.send(line)
+            self._connection.send(message)
+            if logits is not None:
+                send_array(self._connection, logits)
+
+
+class Throttle:
+    """Passes on the first report, every change of phase, the end of a phase, and else about 20 reports a second."""
+
+    def __init__(self, send: ProgressCallback, clock: Callable[[], float] = time.monotonic) -> None:
+        self._send = send
+        self._clock = clock
+        self._last: Progress | None = None
+        self._sent_at = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = self._clock()
+        last = self._last
+        due = last is None or last.phase != progress.phase or now - self._sent_at >= _PROGRESS_SECONDS
+        if due or (progress.done == progress.total and progress != last):
+            self._last, self._sent_at = progress, now
+            self._send(progress)
+
+
+class _LogQueue(logging.Handler):
+    """Keeps log records until the next message leaves.
+
+    Only appends to a queue, which is safe wherever a warning may come from, a finaliser inside `Server._send` included.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._lines: queue.SimpleQueue[LogLine] = queue.SimpleQueue()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._lines.put(LogLine(record.levelno, record.name, self.format(record)))
+        except Exception:  # a record whose arguments do not fit its format
+            self.handleError(record)
+
+    def take(self) -> list[LogLine]:
+        lines = []
+        while not self._lines.empty():
+            lines.append(self._lines.get())
+        return lines
+
+
+def _leave_the_terminal_alone() -> None:
+    """Ctrl-C is for the parent, which cancels; standard output is the parent's (``--json``)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):  # blocked by the parent until now
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no standard error, as in a windowed program
+        null = os.open(os.devnull, os.O_WRONLY)
+        if null != 1:
+            os.dup2(null, 1)
+            os.close(null)
+    sys.stdout = sys.stderr
+
+
+def _find(opener: str) -> Opener:
+    module, _, name = opener.partition(":")
+    function: Opener = getattr(importlib.import_module(module), name)
+    return function
+
+
+def _measured(number: int, model: object) -> Answer:
+    try:
+        rss = psutil.Process().memory_info().rss
+        if isinstance(model, MeasuresMemory):
+            memory = EngineMemory(rss, model.cache_bytes, model.cache_budget_bytes, model.device_bytes)
+        else:
+            memory = EngineMemory(rss, 0, 0, None)
+    except Exception as error:  # must not end the reading thread
+        return failed(number, error, loading=False)
+    return MemoryMeasured(number, memory)
