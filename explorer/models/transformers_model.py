@@ -1,0 +1,316 @@
+"""Language models run by transformers: the `LanguageModel` of every neural network this program opens.
+
+Imports torch and transformers; only the process that owns the model may import this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jinja2 import TemplateError
+
+from explorer.i18n import N_
+from explorer.messages import OutOfMemory, PromptError, UserMessage
+from explorer.models.answer_cache import AnswerCache
+from explorer.models.base import Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
+from explorer.models.devices import (
+    Hardware,
+    Note,
+    choose_placement,
+    choose_threads,
+    default_cache_budget,
+    free_memory,
+    is_out_of_memory,
+    release_memory,
+)
+from explorer.models.forward import BatchLimits, CausalModel, Forward, FreshForward
+from explorer.models.load_errors import unsupported
+from explorer.models.model_facts import (
+    adds_bos,
+    chat_template,
+    context_length,
+    end_ids,
+    environment,
+    generation_defaults,
+    reusable_length,
+)
+from explorer.models.prefix_cache import CacheStats
+from explorer.models.self_check import choose_forward
+from explorer.models.tokenizer_pieces import vocabulary_of
+from explorer.models.transformers_loading import LOADING, load_config, load_tokenizer, load_weights, too_large
+from explorer.models.weight_files import count_weights
+from explorer.progress import CancelToken, Progress, ProgressCallback, ignore_progress
+from explorer.text import ChatMessage, Vocabulary
+
+ANSWER_SHARE = 8  # one in so many bytes of the cache budget is for logits, the rest for keys and values
+REPORTED_TOKENS = 64  # a call that computes fewer is over before anyone could read its progress
+READING = N_("Reading the prompt")
+LEAST_BUDGET = 1 << 24  # bytes; when even so small a cache is too much, memory is really full
+CHECKING = N_("Checking the model")
+
+
+class TransformersModel:
+    """A causal language model with its tokenizer; see `LanguageModel` for the contract."""
+
+    def __init__(
+        self,
+        info: ModelInfo,
+        vocabulary: Vocabulary,
+        tokenizer: Any,
+        model: CausalModel,
+        forward: Forward,
+        fresh: FreshForward,
+    ) -> None:
+        self.info = info
+        self.vocabulary = vocabulary
+        self._tokenizer = tokenizer
+        self._forward = forward
+        self._fresh = fresh
+        self._reusable = reusable_length(model.config)
+        self._known_ids = min(info.vocab_size, model.model.get_input_embeddings().weight.shape[0])
+        self._answers = AnswerCache()
+        self._budget = 0
+        self.set_cache_budget(default_cache_budget(info.environment.device))
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        ref: ModelRef,
+        identity: ModelIdentity,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> TransformersModel:
+        """Open the model in ``folder`` (config, safetensors, tokenizer) where and how ``ref`` asks for.
+
+        Raises `ModelLoadError`, and `Cancelled` between the steps and between tensors.
+        """
+        report, token = progress or ignore_progress, cancel or CancelToken()
+        report(Progress(LOADING))
+        weights = count_weights(folder)
+        config = load_config(folder)
+        placement = choose_placement(ref.device, ref.dtype, identity.architecture or config.model_type, Hardware.here())
+        threads = choose_threads(ref.threads)
+        torch.set_num_threads(threads)
+        token.raise_if_cancelled()
+        tokenizer = load_tokenizer(folder)
+        token.raise_if_cancelled()
+        model = CausalModel(load_weights(folder, config, placement, weights, report, token), placement.device)
+        token.raise_if_cancelled()
+        report(Progress(CHECKING))
+        parameters = sum(parameter.numel() for parameter in model.model.parameters())
+        limits = BatchLimits.for_model(
+            parameters,
+            model.config.hidden_size,
+            model.config.num_hidden_layers,
+            placement.device,
+            free_memory(placement.device),
+        )
+        length = context_length(model.config, tokenizer)
+        vocab_size, forward, note = _try_out(model, limits, length, identity.name)
+        info = ModelInfo(
+            identity=identity,
+            environment=environment(placement, threads),
+            vocab_size=vocab_size,
+            context_length=length,
+            eos_token_ids=end_ids(model.model),
+            bos_token_id=tokenizer.bos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+            adds_bos=adds_bos(tokenizer),
+            chat_template=chat_template(tokenizer),
+            generation_defaults=generation_defaults(model.model),
+            parameters=parameters,
+            notes=(placement.note, note),
+        )
+        vocabulary = vocabulary_of(tokenizer, vocab_size)
+        return cls(info, vocabulary, tokenizer, model, forward, FreshForward(model, limits))
+
+    def next_token_logits(
+        self,
+        prefixes: Sequence[TokenIds],
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Logits:
+        """Raw next-token logits, float32 (prefixes, vocab). See `LanguageModel.next_token_logits`."""
+        wanted: dict[TokenIds, list[int]] = {}
+        for index, prefix in enumerate(prefixes):
+            wanted.setdefault(tuple(prefix), []).append(index)
+        for prefix in wanted:
+            self._check(prefix)
+        result = np.empty((len(prefixes), self.info.vocab_size), dtype=np.float32)
+        for prefix in list(wanted):
+            known = self._answers.get(prefix)
+            if known is not None:
+                result[wanted.pop(prefix)] = known
+        with torch.inference_mode():
+            try:
+                self._compute(wanted, result, progress or ignore_progress, cancel or CancelToken())
+            finally:
+                self.set_cache_budget(self._budget)
+        return result
+
+    def encode(self, text: str) -> TokenIds:
+        """Token ids of ``text`` with the special tokens the tokenizer adds by itself."""
+        return tuple(self._tokenizer(text, verbose=False).input_ids)
+
+    def encode_chat(
+        self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True
+    ) -> tuple[str, TokenIds]:
+        """The rendered chat template and its ids; it writes all special tokens itself. Raises `PromptError`."""
+        if self.info.chat_template is None:
+            raise PromptError(
+                UserMessage(
+                    "prompt.no_template",
+                    N_("This model has no chat template."),
+                    N_("It was not made for conversations, or its files lack the template; nothing was encoded."),
+                    N_("Write the prompt as plain text instead."),
+                )
+            )
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        try:
+            text: str = self._tokenizer.apply_chat_template(
+                turns, tokenize=False, add_generation_prompt=add_generation_prompt
+            )
+        except (TemplateError, ValueError, TypeError, KeyError, IndexError) as error:
+            raise PromptError(
+                UserMessage(
+                    "prompt.template",
+                    N_("The model's chat template does not accept these messages: {reason}"),
+                    N_("Some templates know no system role, or want user and assistant to take turns."),
+                    N_("Change the roles or the order of the messages, or write the prompt as plain text."),
+                    {"reason": str(error)},
+                    type(error).__name__,
+                )
+            ) from error
+        return text, tuple(self._tokenizer(text, add_special_tokens=False, verbose=False).input_ids)
+
+    def cache_stats(self) -> CacheStats:
+        """Bytes held for keys, values and logits, the budget in bytes, and the number of entries."""
+        forward = self._forward.stats
+        return CacheStats(forward.bytes_used + self._answers.nbytes, self._budget, forward.entries + len(self._answers))
+
+    def set_cache_budget(self, budget: int) -> None:
+        """Hold at most ``budget`` bytes between calls; least recently used entries go first."""
+        self._budget = max(0, budget)
+        self._answers.set_budget(self._budget // ANSWER_SHARE)
+        self._forward.set_budget(self._budget - self._budget // ANSWER_SHARE)
+
+    def pin(self, path: TokenIds) -> None:
+        """Keep ``path``, and no path pinned before it, cached before all others."""
+        self._forward.pin(path)
+
+    def _compute(
+        self, wanted: dict[TokenIds, list[int]], result: Logits, progress: ProgressCallback, cancel: CancelToken
+    ) -> None:
+        """Fill ``result``. Where memory runs out: smaller passes first, then without the cache, then `OutOfMemory`."""
+        left = dict(wanted)
+        while left:
+            try:
+                self._compute_once(left, result, progress, cancel)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                details = str(error)  # the error itself holds the tensors of its frames, so it is let go first
+            else:
+                return
+            self._make_room(details)
+
+    def _compute_once(
+        self, left: dict[TokenIds, list[int]], result: Logits, progress: ProgressCallback, cancel: CancelToken
+    ) -> None:
+        """One try; whatever is answered is taken out of ``left``."""
+        short = sorted(prefix for prefix in left if len(prefix) <= self._reusable)
+        long = sorted(prefix for prefix in left if len(prefix) > self._reusable)
+        for forward, prefixes in ((self._forward, short), (self._fresh, long)):
+            if not prefixes:
+                continue
+            report = _Reporter(progress, forward.work(prefixes))
+            for index, logits in forward.answer(prefixes, cancel, report):
+                prefix = prefixes[index]
+                result[left.pop(prefix)] = logits
+                self._answers.put(prefix, logits)
+
+    def _make_room(self, details: str) -> None:
+        """Take the next step of what helps against a full memory. Raises `OutOfMemory` when nothing is left to do."""
+        shrunk = [forward.shrink() for forward in (self._forward, self._fresh)]
+        if not any(shrunk):
+            if self._budget < LEAST_BUDGET:
+                raise OutOfMemory(
+                    UserMessage(
+                        "engine.out_of_memory",
+                        N_("The model ran out of memory on {device}, even one token at a time and without a cache."),
+                        N_("This step was not computed; everything before it is kept, and the model stays loaded."),
+                        N_("Close other programs, go on from a shorter text, or open the model on another device."),
+                        {"device": self.info.environment.device_name},
+                        details,
+                    )
+                )
+            self._forward.clear()
+            self._answers.clear()
+            self.set_cache_budget(self._budget // 2)
+        release_memory(self.info.environment.device)
+
+    def _check(self, prefix: TokenIds) -> None:
+        """Raise `PromptError` for a prefix the model cannot take; libraries truncate, crash or go on regardless."""
+        if not prefix:
+            raise PromptError(
+                UserMessage(
+                    "prompt.empty",
+                    N_("The prompt has no tokens."),
+                    N_("A neural model needs at least one token to predict the next."),
+                    N_("Write a prompt, or begin with the model's own start token."),
+                )
+            )
+        if len(prefix) > self.info.context_length:
+            raise PromptError(
+                UserMessage(
+                    "prompt.too_long",
+                    N_("The text has {tokens} tokens; the model's context window holds {limit}."),
+                    N_("Nothing was cut off and nothing was computed."),
+                    N_("Shorten the prompt, or open a model with a longer context."),
+                    {"tokens": len(prefix), "limit": self.info.context_length},
+                )
+            )
+        if min(prefix) < 0 or max(prefix) >= self._known_ids:
+            outside = next(token for token in prefix if not 0 <= token < self._known_ids)
+            raise PromptError(
+                UserMessage(
+                    "prompt.unknown_id",
+                    N_("The token id {token} is not in the model's vocabulary of {size}."),
+                    N_("The ids belong to another tokenizer; nothing was computed."),
+                    N_("Encode the text again with this model."),
+                    {"token": outside, "size": self._known_ids},
+                )
+            )
+
+
+class _Reporter:
+    """Adds up the tokens of the passes of one call and tells about long ones."""
+
+    def __init__(self, progress: ProgressCallback, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def __call__(self, tokens: int) -> None:
+        self._done += tokens
+        if self._total >= REPORTED_TOKENS:
+            self._progress(Progress(READING, min(self._done, self._total), self._total, "tokens"))
+
+
+def _try_out(model: CausalModel, limits: BatchLimits, length: int, name: str) -> tuple[int, Forward, Note]:
+    """The width of the logits, and how this model is best computed. Raises `ModelLoadError` where it cannot be."""
+    try:
+        with torch.inference_mode():
+            vocab_size = int(model.whole([(0,)]).shape[-1])
+            return (vocab_size, *choose_forward(model, limits, vocab_size, length))
+    except Exception as error:  # the model's own code may raise anything
+        if is_out_of_memory(error):
+            raise too_large(name, str(error)) from error
+        raise unsupported(name, f"{type(error).__name__}: {error}") from error
