@@ -103,6 +103,7 @@ class Engine:
         self,
         prefixes: Sequence[TokenIds],
         *,
+        prompt_length: int | None = None,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Logits:
@@ -113,7 +114,10 @@ class Engine:
         """
         wanted, reporting = tuple(prefixes), progress is not None
         _, logits = self._current().ask(
-            lambda number: ComputeLogits(number, wanted, reporting), LogitsReady, progress=progress, cancel=cancel
+            lambda number: ComputeLogits(number, wanted, prompt_length, reporting),
+            LogitsReady,
+            progress=progress,
+            cancel=cancel,
         )
         assert logits is not None  # comes with every LogitsReady
         return logits

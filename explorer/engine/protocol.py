@@ -47,6 +47,7 @@ class ComputeLogits:
 
     number: int
     prefixes: tuple[TokenIds, ...]
+    prompt_length: int | None
     progress: bool
 
 

@@ -183,7 +183,9 @@ class Server:
 
     def _logits(self, request: ComputeLogits, token: CancelToken) -> NDArray[np.float32]:
         progress = self._reporter(request.number) if request.progress else None
-        logits = self._loaded.next_token_logits(request.prefixes, progress=progress, cancel=token)
+        logits = self._loaded.next_token_logits(
+            request.prefixes, prompt_length=request.prompt_length, progress=progress, cancel=token
+        )
         wanted = (len(request.prefixes), self._loaded.info.vocab_size)
         if logits.shape != wanted:
             raise ValueError(f"the model answered with logits of shape {logits.shape} instead of {wanted}")

@@ -134,6 +134,7 @@ class TransformersModel:
         self,
         prefixes: Sequence[TokenIds],
         *,
+        prompt_length: int | None = None,  # of no meaning to a neural model
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Logits:

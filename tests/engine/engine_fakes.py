@@ -90,6 +90,7 @@ class FakeModel:
         self,
         prefixes: Sequence[TokenIds],
         *,
+        prompt_length: int | None = None,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Logits:

@@ -13,7 +13,7 @@ from explorer.engine.client import Engine
 from explorer.models.base import Logits, ModelInfo, ModelRef, TokenIds
 from explorer.models.table_model import TableModel
 from explorer.progress import CancelToken, ProgressCallback
-from explorer.text import ChatMessage, Vocabulary
+from explorer.text import ChatMessage
 from explorer.workspace import Workspace
 
 EOS_TREE: dict[str, Any] = {
@@ -37,20 +37,13 @@ class InProcessEngine(Engine):
     def __init__(self, model: TableModel) -> None:
         super().__init__()
         self.model: TableModel | None = model
+        self.info, self.vocabulary = model.info, model.vocabulary
         self.before_pass: Callable[[], None] = lambda: None
         self.passes = 0
 
     @property
     def alive(self) -> bool:
         return self.model is not None
-
-    @property
-    def info(self) -> ModelInfo | None:
-        return None if self.model is None else self.model.info
-
-    @property
-    def vocabulary(self) -> Vocabulary | None:
-        return None if self.model is None else self.model.vocabulary
 
     def load(self, ref: ModelRef, **_: object) -> ModelInfo:
         raise AssertionError(f"tests give the model to the engine, not {ref}")
