@@ -19,7 +19,6 @@ from typing import Literal
 from explorer.i18n import N_
 from explorer.messages import ModelLoadError, UserMessage
 from explorer.models.base import LanguageModel, ModelIdentity, ModelRef
-from explorer.models.file_digests import sha256_of
 from explorer.models.folder_model import identify_folder
 from explorer.models.hub_source import cached_models, hub_folder, is_hub_name
 from explorer.models.load_errors import corrupt, disk_full, explained, missing, not_writable, package_missing
@@ -271,10 +270,8 @@ def _import(
     target.mkdir()
     converted = convert_gguf(gguf, target, progress=progress, cancel=cancel)
     with explained(name, cache.root):
-        records = {
-            path.name: FileRecord(path.stat().st_size, sha256_of(path, progress=progress, cancel=cancel))
-            for path in sorted(target.iterdir())
-        }
+        paths = sorted(target.iterdir())
+        digests = cache.digests.of_all(paths, progress=progress, cancel=cancel)
         manifest = Manifest(
             name=name,
             source=source,
@@ -286,10 +283,13 @@ def _import(
             parameters=converted.parameters,
             imported=datetime.now(UTC).isoformat(timespec="seconds"),
             versions=versions(),
-            files=records,
+            files={
+                path.name: FileRecord(path.stat().st_size, digest) for path, digest in zip(paths, digests, strict=True)
+            },
         )
         manifest.write(target)
         cache.publish(target, name)
+        cache.digests.moved(target, cache.folder(name))
     return manifest
 
 

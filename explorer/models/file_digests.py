@@ -16,12 +16,6 @@ _CHUNK = 4 * 2**20
 _MEMORY_FILE = "sha256.json"
 
 
-def sha256_of(path: Path, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None) -> str:
-    """The file's sha256 in hexadecimal, read now. Raises OSError, `Cancelled`."""
-    total = path.stat().st_size
-    return _read(path, partial(_report, progress, total, 0), cancel)
-
-
 class FileDigests:
     """Digests of files, kept in one small JSON file. A memory that cannot be read or written only costs time."""
 
@@ -50,6 +44,15 @@ class FileDigests:
             self._save(memory)
         return [str(memory[keys[path]][-1]) for path in paths]
 
+    def moved(self, old: Path, new: Path) -> None:
+        """Remember the digests of the files in folder ``old`` for the same files, now in folder ``new``."""
+        memory = self._load()
+        for path in new.iterdir():
+            known = memory.pop(str(old.resolve() / path.name), None)
+            if known is not None:
+                memory[str(path.resolve())] = known
+        self._save(memory)
+
     def _load(self) -> dict[str, list[int | str]]:
         try:
             memory = json.loads(self._file.read_text("utf-8"))
@@ -60,6 +63,7 @@ class FileDigests:
     def _save(self, memory: dict[str, list[int | str]]) -> None:
         scratch = self._file.with_suffix(f".{os.getpid()}.tmp")
         try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             kept = {key: value for key, value in memory.items() if Path(key).exists()}
             scratch.write_text(json.dumps(kept, indent=0), "utf-8")
             scratch.replace(self._file)

@@ -24,7 +24,7 @@ from transformers.utils import logging as transformers_logging
 from transformers.utils.quantization_config import GgufConfig
 
 from explorer.i18n import N_
-from explorer.models.load_errors import corrupt, disk_full, explained
+from explorer.models.load_errors import corrupt, disk_full, explained, unsupported
 from explorer.progress import CancelToken, Progress, ProgressCallback, ignore_progress
 
 _FLOAT32_BYTES = 4
@@ -78,6 +78,8 @@ def convert_gguf(
 def _inspect(gguf: Path) -> tuple[dict[str, Any], int]:
     """Metadata and the number of weights. Raises `ModelLoadError` where the file ends before its last tensor."""
     metadata, _ = read_gguf_metadata(str(gguf))
+    if metadata.get("split.count", 0) > 1:
+        raise unsupported(gguf.name, "one part of a GGUF file that was split; join the parts with llama-gguf-split")
     header = GgufHeader.from_file(str(gguf))
     end = header.data_start + max((tensor.offset + tensor.nbytes for tensor in header.tensors), default=0)
     size = gguf.stat().st_size
@@ -161,7 +163,8 @@ def _watched_bars(report: ProgressCallback, cancel: CancelToken) -> Iterator[Non
     """
 
     def hook(_: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return _WatchedBar(N_("Placing the weights"), report, cancel, *args, **kwargs)
+        phase = N_("Saving the model") if "shard" in str(kwargs.get("desc")) else N_("Placing the weights")
+        return _WatchedBar(phase, report, cancel, *args, **kwargs)
 
     def direct(*args: Any, **kwargs: Any) -> Any:
         return _WatchedBar(N_("De-quantising the weights"), report, cancel, *args, **kwargs)

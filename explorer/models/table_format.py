@@ -66,12 +66,12 @@ def parse_json(text: str | bytes, name: str) -> object:
     try:
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_key_twice)
     except (ValueError, RecursionError) as error:
-        fail(name, name, N_("This is not strict JSON: {problem}."), {"problem": str(error)})
+        raise table_error(name, name, N_("This is not strict JSON: {problem}."), {"problem": str(error)}) from error
 
 
-def fail(name: str, place: str, problem: str, params: Mapping[str, Any] | None = None) -> NoReturn:
-    """Raise the one kind of error tables have. ``place`` says where (a row), ``problem`` is a msgid for ``params``."""
-    raise ModelLoadError(
+def table_error(name: str, place: str, problem: str, params: Mapping[str, Any] | None = None) -> ModelLoadError:
+    """The one kind of error tables have. ``place`` says where (a row), ``problem`` is a msgid for ``params``."""
+    return ModelLoadError(
         UserMessage(
             "model.table",
             problem,
@@ -120,7 +120,7 @@ class _Reader:
         )
 
     def _fail(self, place: str, problem: str, **params: object) -> NoReturn:
-        fail(self._name, place, problem, params)
+        raise table_error(self._name, place, problem, params)
 
     def _mapping(self, value: object, place: str) -> Mapping[str, Any]:
         if not isinstance(value, dict):

@@ -16,7 +16,7 @@ import numpy as np
 from explorer.i18n import N_
 from explorer.messages import EngineError, ModelLoadError, PromptError, UserMessage
 from explorer.models.base import Environment, Logits, ModelIdentity, ModelInfo, TokenIds
-from explorer.models.table_format import Row, Table, fail, parse_json, read_table
+from explorer.models.table_format import Row, Table, parse_json, read_table, table_error
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.text import ChatMessage, Vocabulary
 
@@ -94,9 +94,9 @@ class TableModel:
         self,
         prefixes: Sequence[TokenIds],
         *,
+        prompt_length: int | None = None,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
-        prompt_length: int | None = None,
     ) -> Logits:
         """Logits by looking each prefix up; float32 of shape (len(prefixes), vocab_size). A prefix may be empty.
 
@@ -138,7 +138,7 @@ class TableModel:
         """Always raises `PromptError`: a table has no chat template."""
         raise PromptError(
             UserMessage(
-                "prompt.no_chat_template",
+                "prompt.no_template",
                 N_("The table model {name} has no chat template."),
                 N_("It continues plain sequences of its own tokens."),
                 N_("Write a raw prompt instead."),
@@ -155,12 +155,16 @@ class TableModel:
             try:
                 return prompt, self.encode(prompt)
             except PromptError:
-                fail(self._table.name, "prompt", N_("The default prompt is not made of tokens of the vocabulary."))
+                raise table_error(
+                    self._table.name, "prompt", N_("The default prompt is not made of tokens of the vocabulary.")
+                ) from None
         ids = tuple(self._ids[token] for token in prompt)
         for text in ("".join(prompt), " ".join(prompt)):
             if self.encode(text) == ids:
                 return text, ids
-        fail(self._table.name, "prompt", N_("The tokens of the default prompt, written as text, read as other tokens."))
+        raise table_error(
+            self._table.name, "prompt", N_("The tokens of the default prompt, written as text, read as other tokens.")
+        )
 
     def _prompt_end(self, prefix: TokenIds, prompt_length: int | None) -> int:
         if prompt_length is not None:
