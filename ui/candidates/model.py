@@ -1,0 +1,309 @@
+"""The candidates of one node as a Qt table model: a window onto arrays, without an object a row."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from explorer.decoding.pipeline import IMPOSSIBLE, KEPT, Distribution
+from explorer.i18n import N_, tr
+from explorer.text import Vocabulary
+from ui.candidates.row import Fate, Row, describe, fate_text, others_text, others_tooltip, row_tooltip
+from ui.candidates.rows import PAGE, Order, Others, Rows
+from ui.format import LogUnit, count, decimal, percent, token_label
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Column(IntEnum):
+    RANK = 0
+    TOKEN = 1
+    BAR = 2
+    LOGIT = 3
+    MODEL = 4
+    SAMPLING = 5
+    CUMULATIVE = 6
+
+
+_TITLES: dict[Column, tuple[str, str]] = {
+    Column.RANK: (N_("Rank"), N_("Rank by raw logit over the whole vocabulary, 1 is the most probable")),
+    Column.TOKEN: (N_("Token"), N_("The token; · is a space, ⏎ a newline, → a tab, hexadecimal chips are bytes")),
+    Column.LOGIT: (N_("Logit"), N_("The raw score the model gave, before any setting")),
+    Column.MODEL: (
+        N_("Model"),
+        N_(
+            "The model's prediction for the next token (softmax of the raw logits, temperature 1, no filter); not the "
+            "chance that the statement is true"
+        ),
+    ),
+    Column.SAMPLING: (N_("Sampling"), N_("The chance of the token in a draw, after all settings in force")),
+    Column.CUMULATIVE: (N_("Sum"), N_("Running sum from the top of the list of the probability it is ordered by")),
+}
+_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+class CandidateModel(QAbstractTableModel):
+    """Rows of a `Distribution` in one of two orders, or only the tokens somebody looked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unit: LogUnit = "nats"
+        self.vocabulary: Vocabulary | None = None
+        self._rows: Rows | None = None
+        self._order: Order = "sampling"
+        self._taken: Mapping[int, int] = {}
+        self._found: Sequence[int] | None = None
+        self._cache: dict[int, Row] = {}
+        self._others: Others | None = None
+        self._cumulative: NDArray[np.float64] | None = None
+        self._axis_title = ""
+
+    # --- contents ----------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Rows | None:
+        return self._rows
+
+    @property
+    def distribution(self) -> Distribution | None:
+        return None if self._rows is None else self._rows.distribution
+
+    @property
+    def order(self) -> Order:
+        return self._order
+
+    @property
+    def taken(self) -> Mapping[int, int]:
+        return self._taken
+
+    def show_node(self, distribution: Distribution | None, taken: Mapping[int, int]) -> None:
+        """Show another node: its distribution, and the children it has (token id to node id)."""
+        self.beginResetModel()
+        self._taken = taken
+        self._rows = None if distribution is None else self._build(distribution, PAGE)
+        self._forget()
+        self.endResetModel()
+
+    def show_distribution(self, distribution: Distribution) -> None:
+        """Show other numbers of the same node; as much stays listed as was."""
+        if self._rows is None:
+            self.show_node(distribution, self._taken)
+            return
+        rows = self._build(distribution, max(PAGE, self._rows.listed))
+        if len(rows) == len(self._rows) and rows.listed == self._rows.listed:
+            self._rows = rows
+            self._forget()
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(Column) - 1))
+        else:
+            self._replace(rows)
+
+    def set_order(self, order: Order) -> None:
+        self._order = order
+        if self._rows is not None:
+            self._replace(self._build(self._rows.distribution, max(PAGE, self._rows.listed)))
+
+    def find(self, found: Sequence[int] | None) -> None:
+        """Show these tokens only; None shows the whole list again."""
+        self._found = found
+        if self._rows is not None:
+            self._replace(self._build(self._rows.distribution, PAGE))
+
+    def set_axis_title(self, title: str) -> None:
+        """What stands above the bars: the range they cover."""
+        self._axis_title = title
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.BAR, Column.BAR)
+
+    def refresh(self) -> None:
+        """Labels or units changed: show everything again."""
+        self._forget()
+        if self.rowCount():
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(Column) - 1))
+
+    def _build(self, distribution: Distribution, listed: int) -> Rows:
+        return Rows(distribution, self._order, listed, self._taken, self._found)
+
+    def _replace(self, rows: Rows) -> None:
+        self.beginResetModel()
+        self._rows = rows
+        self._forget()
+        self.endResetModel()
+
+    def _forget(self) -> None:
+        self._cache.clear()
+        self._others = self._cumulative = None
+
+    # --- rows --------------------------------------------------------------------------------------------------------
+
+    def is_others(self, row: int) -> bool:
+        return self._rows is not None and self._rows.is_others(row)
+
+    def others(self) -> Others:
+        """What the last row stands for. Only where there is such a row."""
+        assert self._rows is not None
+        if self._others is None:
+            self._others = self._rows.others()
+        return self._others
+
+    def token(self, row: int) -> int | None:
+        """The token of a row; None for the row of others."""
+        return None if self._rows is None else self._rows.token(row)
+
+    def row_of(self, token_id: int) -> int | None:
+        return None if self._rows is None else self._rows.row_of(token_id)
+
+    def row(self, row: int) -> Row:
+        """What a row shows; not for the row of others."""
+        known = self._cache.get(row)
+        if known is None:
+            if len(self._cache) > 4 * PAGE:
+                self._cache.clear()
+            known = self._cache[row] = self._make_row(row)
+        return known
+
+    def _make_row(self, row: int) -> Row:
+        assert self._rows is not None
+        distribution, index, token_id = self._rows.distribution, self._rows.index(row), self._rows.token(row)
+        assert token_id is not None
+        label = token_label(self.vocabulary, token_id)
+        special = self.vocabulary is not None and self.vocabulary.is_special(token_id)
+        node = self._taken.get(token_id)
+        if index is None:
+            return Row(token_id, label, special, 0, math.nan, math.nan, math.nan, "unlisted", None, node)
+        removed = int(distribution.removed_by[index])
+        fate: Fate = "kept" if removed == KEPT else "impossible" if removed == IMPOSSIBLE else "removed"
+        return Row(
+            token_id=token_id,
+            label=label,
+            special=special,
+            rank=int(distribution.model_rank[index]),
+            logit=float(distribution.logits[index]),
+            model_prob=float(distribution.model_probs[index]),
+            sampling_prob=float(distribution.sampling_probs[index]),
+            fate=fate,
+            stage=distribution.stages[removed].name if fate == "removed" else None,
+            node=node,
+        )
+
+    def cumulative(self, row: int) -> float | None:
+        """The running sum at a row; None for rows that are not part of the list."""
+        if self._rows is None or row >= self._rows.listed:
+            return None
+        if self._cumulative is None:
+            self._cumulative = self._rows.cumulative()
+        return float(self._cumulative[row])
+
+    # --- Qt ----------------------------------------------------------------------------------------------------------
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if self._rows is None or (parent is not None and parent.isValid()) else len(self._rows)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(Column)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return _FLAGS if index.isValid() else Qt.ItemFlag.NoItemFlags
+
+    def canFetchMore(self, parent: Index) -> bool:  # noqa: N802 - Qt's name
+        rows = self._rows
+        return not parent.isValid() and rows is not None and not rows.finding and rows.listed < rows.total
+
+    def fetchMore(self, parent: Index) -> None:  # noqa: N802 - Qt's name
+        """List one page more; the extra rows and the row of others move down."""
+        rows = self._rows
+        if rows is None or not self.canFetchMore(parent):
+            return
+        grown = self._build(rows.distribution, rows.listed + max(PAGE, rows.listed))
+        added = len(grown) - len(rows)
+        if added:
+            self.beginInsertRows(QModelIndex(), rows.listed, rows.listed + added - 1)
+        self._rows = grown
+        self._forget()
+        if added:
+            self.endInsertRows()
+        # The page may have swallowed rows that stood below the list.
+        self.dataChanged.emit(self.index(rows.listed, 0), self.index(len(grown) - 1, len(Column) - 1))
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(Column):
+            return None
+        if section == Column.BAR:
+            title, text = (
+                self._axis_title,
+                tr("Both probabilities in one bar: wide the model's, narrow the one of a draw"),
+            )
+        else:
+            title, text = (tr(part) for part in _TITLES[Column(section)])
+        if role == Qt.ItemDataRole.DisplayRole:
+            return title
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return text
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _LEFT if section in (Column.TOKEN, Column.BAR) else _RIGHT
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid() or self._rows is None:
+            return None
+        row, column = index.row(), Column(index.column())
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.text(row, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _LEFT if column in (Column.TOKEN, Column.BAR) else _RIGHT
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return others_tooltip(self.others()) if self.is_others(row) else self._tooltip(row)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._spoken(row, column)
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole and not self.is_others(row):
+            return fate_text(self.row(row))
+        return None
+
+    def text(self, row: int, column: Column) -> str:
+        """The text of a cell; the bar has none."""
+        if self.is_others(row):
+            return self._others_text(column)
+        shown = self.row(row)
+        if column == Column.TOKEN:
+            return shown.label
+        if column == Column.BAR:
+            return ""
+        if shown.fate == "unlisted":
+            return "–"
+        if column == Column.CUMULATIVE:
+            running = self.cumulative(row)
+            return "" if running is None else percent(running)
+        if column == Column.SAMPLING:
+            return percent(shown.sampling_prob) if shown.fate == "kept" else "–"
+        texts = {
+            Column.RANK: lambda: count(shown.rank),
+            Column.LOGIT: lambda: decimal(shown.logit),
+            Column.MODEL: lambda: percent(shown.model_prob),
+        }
+        return texts[column]()
+
+    def _others_text(self, column: Column) -> str:
+        others = self.others()
+        if column == Column.TOKEN:
+            return tr("{count} others").format(count=count(others.count))
+        if column == Column.MODEL:
+            return percent(others.model_mass)
+        if column == Column.SAMPLING:
+            return percent(others.sampling_mass)
+        return "…" if column == Column.RANK else ""
+
+    def _spoken(self, row: int, column: Column) -> str:
+        if column == Column.TOKEN:
+            return others_text(self.others()) if self.is_others(row) else describe(self.row(row))
+        title = tr(_TITLES[column][0]) if column in _TITLES else ""
+        return f"{title} {self.text(row, column)}".strip()
+
+    def _tooltip(self, row: int) -> str:
+        assert self._rows is not None
+        return row_tooltip(self.row(row), self._rows.distribution, self.vocabulary, self.unit)

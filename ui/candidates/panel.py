@@ -1,0 +1,342 @@
+"""The candidates for the next token: what the model predicts, what a draw would use, and what each filter removed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.decoding.pipeline import Distribution
+from explorer.events import NodeView
+from explorer.i18n import tr
+from explorer.text import Vocabulary
+from ui.candidates.bars import Axis
+from ui.candidates.model import CandidateModel
+from ui.candidates.row import copied_values
+from ui.candidates.rows import Order
+from ui.candidates.summary import Summary
+from ui.candidates.table import CandidateTable
+from ui.format import LogUnit, hex_bytes, token_label
+
+BUSY_DELAY_MS = 150  # a step that answers at once shall not flash
+FIND_LIMIT = 200
+
+
+class FindEdit(QLineEdit):
+    """The line in which a token is looked for; Up and Down walk the list below, Escape clears it."""
+
+    walked = Signal(int)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.walked.emit(1 if event.key() == Qt.Key.Key_Down else -1)
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+
+class CandidatesPanel(QWidget):
+    """The next-token distribution of the current node."""
+
+    picked = Signal(int)
+    """Id of a token the user wants to take."""
+    hovered = Signal(int)
+    """Id of the token under the pointer, -1 when it left."""
+    current_changed = Signal(int)
+    """Id of the token of the current row, -1 for none."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view: NodeView | None = None
+        self._unit: LogUnit = "nats"
+        self.model = CandidateModel()
+        self.model.setParent(self)
+        self.table = CandidateTable(self.model, self)
+        self.summary = Summary(self)
+        self.find_edit = FindEdit(self)
+        self.order_box = QComboBox(self)
+        self.log_button = QToolButton(self)
+        self.message = QLabel(self)
+        self.busy_bar = QProgressBar(self)
+        self._busy_timer = QTimer(self)
+        self._build_controls()
+        self._build_layout()
+        self._add_actions()
+        self._connect()
+        self.set_view(None)
+
+    # --- the window's side -------------------------------------------------------------------------------------------
+
+    def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
+        """The vocabulary behind the token ids; None before a model or session is open."""
+        self.model.vocabulary = vocabulary
+        self.model.refresh()
+        self._find(self.find_edit.text())
+
+    def set_view(self, view: NodeView | None) -> None:
+        """Show another node; None where no session is open."""
+        same = view is not None and self._view is not None and view.node_id == self._view.node_id
+        token = self.current_token() if same else None
+        self._view = view
+        distribution = None if view is None else view.distribution
+        self.model.show_node(distribution, {} if view is None else view.taken)
+        self._set_axis(None if same else Axis.fitting(self._axis.scale, _largest(distribution)), distribution)
+        self._refresh(distribution)
+        self._restore(token)
+
+    def set_distribution(self, distribution: Distribution) -> None:
+        """Show what the bars of the same node would be under other settings."""
+        token = self.current_token()
+        self.model.show_distribution(distribution)
+        self._set_axis(None, distribution)
+        self._refresh(distribution)
+        self._restore(token)
+
+    def set_busy(self, busy: bool) -> None:
+        """Show that the numbers of a node are being computed."""
+        if busy and not self.busy_bar.isVisible():
+            self._busy_timer.start(BUSY_DELAY_MS)
+        elif not busy:
+            self._busy_timer.stop()
+            self.busy_bar.hide()
+
+    def set_log_unit(self, unit: LogUnit) -> None:
+        """Show logarithms in nats or bits."""
+        self._unit = unit
+        self.model.unit = unit
+        self.summary.show_distribution(self.model.distribution, unit)
+
+    def current_token(self) -> int | None:
+        """The token of the current row; None where none is current."""
+        return self.table.current_token()
+
+    def move_current(self, delta: int) -> None:
+        """Go ``delta`` rows down (up where negative)."""
+        self.table.move_current(delta)
+
+    def pick_rank(self, n: int) -> None:
+        """Pick the ``n``-th row of the list as it stands, 1 is the first."""
+        self.table.pick_row(n - 1)
+
+    def set_order(self, order: Order) -> None:
+        """Order by sampling probability, or by the model's rank."""
+        self.order_box.setCurrentIndex(self.order_box.findData(order))
+
+    def focus_find(self) -> None:
+        """Put the keyboard into the line that looks for a token."""
+        self.find_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.find_edit.selectAll()
+
+    def highlight_node(self, node_id: int) -> None:
+        """Mark the row whose branch is hovered elsewhere; -1 for none."""
+        self.table.delegate.highlighted_node = node_id
+        self.table.viewport().update()
+
+    # --- building ----------------------------------------------------------------------------------------------------
+
+    def _build_controls(self) -> None:
+        self.find_edit.setPlaceholderText(tr("Find a token: text, id or bytes"))
+        self.find_edit.setToolTip(
+            tr("Any token of the vocabulary: part of its text, its id, or its bytes such as 0xE4 0xBD. Enter picks it.")
+        )
+        self.find_edit.setAccessibleName(tr("Find a token"))
+        self.find_edit.setClearButtonEnabled(True)
+        self.order_box.addItem(tr("By sampling"), "sampling")
+        self.order_box.addItem(tr("By model rank"), "model")
+        self.order_box.setToolTip(tr("Order of the list: what a draw would use, or the model's own ranking"))
+        self.order_box.setAccessibleName(tr("Order of the candidates"))
+        self.log_button.setText(tr("log"))
+        self.log_button.setCheckable(True)
+        self.log_button.setToolTip(tr("Bars on a logarithmic axis, so that rare tokens can be compared as well"))
+        self.log_button.setAccessibleName(tr("Logarithmic bars"))
+        self.message.setWordWrap(True)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setContentsMargins(24, 24, 24, 24)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.busy_bar.setRange(0, 0)
+        self.busy_bar.setTextVisible(False)
+        self.busy_bar.setFixedHeight(3)
+        self.busy_bar.setAccessibleName(tr("Computing the candidates"))
+        self.busy_bar.hide()
+        self._busy_timer.setSingleShot(True)
+        self._axis = Axis()
+
+    def _build_layout(self) -> None:
+        controls = QHBoxLayout()
+        controls.setContentsMargins(8, 8, 8, 4)
+        controls.setSpacing(4)
+        controls.addWidget(self.find_edit, 1)
+        controls.addWidget(self.order_box)
+        controls.addWidget(self.log_button)
+        pages = QWidget(self)
+        self._pages = QStackedLayout(pages)
+        self._pages.addWidget(self.table)
+        self._pages.addWidget(self.message)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(controls)
+        layout.addWidget(self.summary)
+        layout.addWidget(self.busy_bar)
+        layout.addWidget(pages, 1)
+
+    def _add_actions(self) -> None:
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        entries = (
+            (tr("Pick this token"), self._pick_current),
+            (tr("Copy token"), self._copy_label),
+            (tr("Copy id"), self._copy_id),
+            (tr("Copy bytes"), self._copy_bytes),
+            (tr("Copy values"), self._copy_values),
+        )
+        self.token_actions: list[QAction] = []
+        for text, slot in entries:
+            action = QAction(text, self)
+            action.triggered.connect(slot)
+            self.token_actions.append(action)
+
+    def _connect(self) -> None:
+        self.table.picked.connect(self.picked)
+        self.table.hovered.connect(self.hovered)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.table.selectionModel().currentRowChanged.connect(self._current_row_changed)
+        self.find_edit.textChanged.connect(self._find)
+        self.find_edit.returnPressed.connect(self._pick_current)
+        self.find_edit.walked.connect(self.table.move_current)
+        self.order_box.currentIndexChanged.connect(self._reorder)
+        self.log_button.toggled.connect(self._switch_scale)
+        self._busy_timer.timeout.connect(self.busy_bar.show)
+
+    # --- showing -----------------------------------------------------------------------------------------------------
+
+    def _set_axis(self, axis: Axis | None, distribution: Distribution | None) -> None:
+        """Take another axis, or lengthen the present one if need be: it must not jump while a slider moves."""
+        self._axis = axis or self._axis.covering(_largest(distribution))
+        self.table.delegate.axis = self._axis
+        self.model.set_axis_title(self._axis.title())
+        self.table.viewport().update()
+
+    def _refresh(self, distribution: Distribution | None) -> None:
+        """What is drawn beside the rows: figures, digits to press, or a message instead of the list."""
+        self.summary.show_distribution(distribution, self._unit)
+        self.table.delegate.show_keys = self._digits_differ()
+        self.message.setText(self._message(distribution))
+        self._pages.setCurrentWidget(self.message if self.message.text() else self.table)
+
+    def _message(self, distribution: Distribution | None) -> str:
+        if self._view is None and distribution is None:
+            return tr("No session is open. Write a prompt, or open one of the sessions; its candidates appear here.")
+        if distribution is None:
+            return tr(
+                "Nothing is stored for this place, and its model is not loaded. Load the model to see the candidates."
+            )
+        if self.model.rows is not None and self.model.rows.finding and not self.model.rowCount():
+            return tr("No token contains “{text}”. Try a part of it, an id, or bytes such as 0xE4.").format(
+                text=self.find_edit.text()
+            )
+        return ""
+
+    def _digits_differ(self) -> bool:
+        """Whether one of the first nine rows has another rank than its place, so that digits must be shown."""
+        shown = [row for row in range(min(9, self.model.rowCount())) if not self.model.is_others(row)]
+        return any(self.model.row(row).rank != row + 1 for row in shown)
+
+    def _restore(self, token_id: int | None) -> None:
+        """Make a token's row the current one again, else the first."""
+        if not self.model.rowCount():
+            self.current_changed.emit(-1)
+            return
+        row = None if token_id is None else self.model.row_of(token_id)
+        if row != self.table.currentIndex().row() or row is None:
+            self.table.go_to(row or 0)
+
+    # --- slots -------------------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _find(self, text: str) -> None:
+        vocabulary = self.model.vocabulary
+        found = vocabulary.find(text, FIND_LIMIT) if text and vocabulary is not None else None
+        token = None if found is not None else self.current_token()
+        self.model.find(found)
+        self._refresh(self.model.distribution)
+        self._restore(token)
+
+    @Slot()
+    def _reorder(self) -> None:
+        token = self.current_token()
+        self.model.set_order(self.order_box.currentData())
+        self._refresh(self.model.distribution)
+        self._restore(token)
+
+    @Slot(bool)
+    def _switch_scale(self, logarithmic: bool) -> None:
+        distribution = self.model.distribution
+        self._set_axis(Axis.fitting("log" if logarithmic else "linear", _largest(distribution)), distribution)
+
+    @Slot()
+    def _current_row_changed(self) -> None:
+        token_id = self.current_token()
+        self.current_changed.emit(-1 if token_id is None else token_id)
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        row = self.table.indexAt(position).row()
+        if row < 0 or self.model.token(row) is None:
+            return
+        self.table.go_to(row)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.token_actions)
+        menu.addSeparator()
+        menu.addAction(self.table.show_cumulative)
+        menu.popup(self.table.viewport().mapToGlobal(position))
+
+    @Slot()
+    def _pick_current(self) -> None:
+        token_id = self.current_token()
+        if token_id is not None:
+            self.picked.emit(token_id)
+
+    @Slot()
+    def _copy_label(self) -> None:
+        token_id, vocabulary = self.current_token(), self.model.vocabulary
+        if token_id is not None:
+            text = token_label(None, token_id) if vocabulary is None else vocabulary.decode([token_id])
+            QGuiApplication.clipboard().setText(text)
+
+    @Slot()
+    def _copy_id(self) -> None:
+        token_id = self.current_token()
+        if token_id is not None:
+            QGuiApplication.clipboard().setText(str(token_id))
+
+    @Slot()
+    def _copy_bytes(self) -> None:
+        token_id, vocabulary = self.current_token(), self.model.vocabulary
+        if token_id is not None and vocabulary is not None:
+            QGuiApplication.clipboard().setText(hex_bytes(vocabulary.piece(token_id)))
+
+    @Slot()
+    def _copy_values(self) -> None:
+        index = self.table.currentIndex()
+        if index.isValid() and not self.model.is_others(index.row()):
+            QGuiApplication.clipboard().setText(copied_values(self.model.row(index.row())))
+
+
+def _largest(distribution: Distribution | None) -> float:
+    """The largest probability the bars have to show."""
+    if distribution is None or not len(distribution.token_ids):
+        return 1.0
+    return float(max(distribution.model_probs.max(), distribution.sampling_probs.max()))

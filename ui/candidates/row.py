@@ -1,0 +1,151 @@
+"""One row of the candidates in words: for tooltips, for screen readers, for the clipboard."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.decoding.pipeline import Distribution
+from explorer.i18n import tr
+from explorer.text import Vocabulary
+from ui.candidates.rows import Others
+from ui.candidates.stages import stage_label
+from ui.format import LogUnit, count, decimal, exact, hex_bytes, logarithm, percent, tooltip
+
+Fate = Literal["kept", "removed", "impossible", "unlisted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one row shows. ``stage`` names the filter that removed the token, ``node`` its node where it was taken.
+
+    An unlisted token (of a truncated distribution) has rank 0 and NaN for numbers.
+    """
+
+    token_id: int
+    label: str
+    special: bool
+    rank: int
+    logit: float
+    model_prob: float
+    sampling_prob: float
+    fate: Fate
+    stage: str | None
+    node: int | None
+
+
+def fate_text(row: Row) -> str:
+    """What became of the token, and whether it was taken before; may be empty."""
+    parts = []
+    if row.fate == "removed" and row.stage is not None:
+        parts.append(tr("removed by {stage}").format(stage=stage_label(row.stage)))
+    elif row.fate == "impossible":
+        parts.append(tr("the model gives it probability 0"))
+    elif row.fate == "unlisted":
+        parts.append(tr("not among the stored tokens"))
+    if row.node is not None:
+        parts.append(tr("taken before"))
+    return ", ".join(parts)
+
+
+def describe(row: Row) -> str:
+    """A row as a screen reader says it."""
+    if row.fate == "unlisted":
+        return ", ".join((tr("Token {label}").format(label=row.label), fate_text(row)))
+    text = tr("Rank {rank}, token {label}, model {model}, sampling {sampling}").format(
+        rank=row.rank, label=row.label, model=percent(row.model_prob), sampling=percent(row.sampling_prob)
+    )
+    return ", ".join(part for part in (text, fate_text(row)) if part)
+
+
+def others_text(others: Others) -> str:
+    """The row of others in words."""
+    return tr(
+        "{count} other tokens with {model} of the model's mass and {sampling} of a draw's; {kept} of them can be drawn"
+    ).format(
+        count=count(others.count),
+        model=percent(others.model_mass),
+        sampling=percent(others.sampling_mass),
+        kept=count(others.kept),
+    )
+
+
+def others_tooltip(others: Others) -> str:
+    return tooltip(others_text(others), tr("Click or scroll to list more of them."))
+
+
+def row_tooltip(row: Row, distribution: Distribution, vocabulary: Vocabulary | None, unit: LogUnit) -> str:
+    """Everything known of a token, with full values and with what the numbers are not."""
+    lines = [tr("Token {label}, id {id}").format(label=row.label, id=row.token_id)]
+    if vocabulary is not None:
+        lines.append(tr("Bytes {bytes}").format(bytes=hex_bytes(vocabulary.piece(row.token_id))))
+    if row.fate == "unlisted":
+        lines.append(tr("Only the best tokens of this step were stored. Load the model to see this one's numbers."))
+        return tooltip(*lines)
+    candidate = distribution.row(row.token_id)
+    lines.append(
+        tr("Model probability {percent} ({exact}), log {logarithm}").format(
+            percent=percent(candidate.model_prob),
+            exact=exact(candidate.model_prob),
+            logarithm=logarithm(candidate.model_logprob, unit),
+        )
+    )
+    lines.append(tr("The model's prediction for the next token; not the chance that the statement is true."))
+    if candidate.sampling_logprob is None:
+        lines.append(tr("It cannot be drawn. Picking it by hand is allowed and is marked as forced."))
+    else:
+        lines.append(
+            tr("Sampling probability {percent} ({exact}), log {logarithm}: the chance in a draw").format(
+                percent=percent(candidate.sampling_prob),
+                exact=exact(candidate.sampling_prob),
+                logarithm=logarithm(candidate.sampling_logprob, unit),
+            )
+        )
+    lines.append(
+        tr("Rank {rank} of {count}, logit {logit}, after the settings {processed}").format(
+            rank=count(candidate.rank),
+            count=count(distribution.vocab_size),
+            logit=exact(candidate.logit),
+            processed=exact(candidate.processed)
+            if math.isfinite(candidate.processed)
+            else decimal(candidate.processed),
+        )
+    )
+    lines.extend(_removal_lines(row, distribution))
+    if row.node is not None:
+        lines.append(tr("Taken before: it has a branch in the tree."))
+    return tooltip(*lines)
+
+
+def _removal_lines(row: Row, distribution: Distribution) -> list[str]:
+    if row.fate == "impossible":
+        return [tr("The model itself gives it probability 0.")]
+    if row.stage is None:
+        return []
+    why = distribution.provenance(row.token_id)
+    lines = [tr("Removed by {stage}").format(stage=stage_label(row.stage))]
+    if why.threshold is not None and why.value is not None and why.margin is not None:
+        lines.append(
+            tr("{quantity}: {value} {comparison} {threshold}, missed by {margin}").format(
+                quantity=tr(why.quantity or ""),
+                value=exact(why.value),
+                comparison=why.comparison,
+                threshold=exact(why.threshold),
+                margin=exact(abs(why.margin)),
+            )
+        )
+    return lines
+
+
+def copied_values(row: Row) -> str:
+    """The numbers of a row in full, tab-separated under their names."""
+    names = ("id", "token", "rank", "logit", "model_prob", "sampling_prob", "removed_by")
+    values = (
+        str(row.token_id),
+        row.label,
+        str(row.rank or ""),
+        *("" if math.isnan(v) else exact(v) for v in (row.logit, row.model_prob, row.sampling_prob)),
+        row.stage or "",
+    )
+    return "\t".join(names) + "\n" + "\t".join(values)

@@ -1,0 +1,193 @@
+"""The list of candidates: a table view that picks by click and key and reports what is under the pointer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
+
+from explorer.i18n import tr
+from ui.candidates.delegate import PADDING, CandidateDelegate
+from ui.candidates.model import CandidateModel, Column
+from ui.theme import colours_of, figures_font
+
+LEAST_TOKEN, MOST_TOKEN, LEAST_BAR = 64, 240, 36
+_SAMPLES = {
+    Column.RANK: "9 999",
+    Column.LOGIT: "−00.00",
+    Column.MODEL: "0.00123%",
+    Column.SAMPLING: "0.00123%",
+    Column.CUMULATIVE: ">99.9%",
+}
+
+
+class CandidateTable(QTableView):
+    """Shows a `CandidateModel`. A row is picked by a click, Enter or its digit; none is ever edited."""
+
+    picked = Signal(int)
+    hovered = Signal(int)
+
+    def __init__(self, model: CandidateModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._pressed_row = -1
+        self.delegate = CandidateDelegate(model, self)
+        self.setModel(model)
+        self.setItemDelegate(self.delegate)
+        self.setAccessibleName(tr("Candidates for the next token"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setMouseTracking(True)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setHighlightSections(False)
+        header.setSectionsClickable(False)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_header_menu)
+        self.show_cumulative = QAction(tr("Show the running sum"), self, checkable=True)
+        self.show_cumulative.toggled.connect(self.fit_columns)
+        self.setColumnHidden(Column.CUMULATIVE, True)
+        self._derive_sizes()
+
+    # --- current row -------------------------------------------------------------------------------------------------
+
+    def current_token(self) -> int | None:
+        """The token of the current row; None on the row of others and where nothing is current."""
+        index = self.currentIndex()
+        return self._model.token(index.row()) if index.isValid() else None
+
+    def go_to(self, row: int) -> None:
+        """Make a row the current one and bring it into sight."""
+        index = self._model.index(row, Column.TOKEN)
+        self.setCurrentIndex(index)
+        self.scrollTo(index)
+
+    def move_current(self, delta: int) -> None:
+        """Go up or down, listing more rows where the list ends."""
+        last = self._model.rowCount() - 1
+        row = self.currentIndex().row() + delta if self.currentIndex().isValid() else 0
+        if row >= last and self._model.canFetchMore(QModelIndex()):
+            self._model.fetchMore(QModelIndex())
+            last = self._model.rowCount() - 1
+        if last >= 0:
+            self.go_to(max(0, min(last, row)))
+
+    def pick_row(self, row: int) -> None:
+        """Pick the token of a row; the row of others lists more instead."""
+        if not 0 <= row < self._model.rowCount():
+            return
+        token_id = self._model.token(row)
+        if token_id is not None:
+            self.picked.emit(token_id)
+        elif self._model.canFetchMore(QModelIndex()):
+            self._model.fetchMore(QModelIndex())
+
+    # --- events ------------------------------------------------------------------------------------------------------
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if plain and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.pick_row(self.currentIndex().row())
+        elif plain and Qt.Key.Key_1 <= key <= Qt.Key.Key_9:
+            self.pick_row(key - Qt.Key.Key_1)
+        elif plain and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.move_current(1 if key == Qt.Key.Key_Down else -1)
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            event.ignore()  # columns mean nothing here; the window steps the model with these
+        else:
+            super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
+        """No search by typing: it would read all rows, and letters are the window's shortcuts."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed_row = self.indexAt(event.position().toPoint()).row() if left else -1
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        row = self.indexAt(event.position().toPoint()).row()
+        if event.button() == Qt.MouseButton.LeftButton and row >= 0 and row == self._pressed_row:
+            self.pick_row(row)
+        self._pressed_row = -1
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        # Not handed on while a button is down: dragging over rows must not select them.
+        self._hover(self.indexAt(event.position().toPoint()).row())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._hover(-1)
+
+    def _hover(self, row: int) -> None:
+        if row == self.delegate.hovered_row:
+            return
+        self.delegate.hovered_row = row
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if row >= 0 else Qt.CursorShape.ArrowCursor)
+        self.viewport().update()
+        token_id = self._model.token(row) if row >= 0 else None
+        self.hovered.emit(-1 if token_id is None else token_id)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.delegate.set_font(self.font())
+            self._derive_sizes()
+        elif event.type() == QEvent.Type.PaletteChange:
+            self.delegate.colours = colours_of(self)
+
+    # --- columns -----------------------------------------------------------------------------------------------------
+
+    def _derive_sizes(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(self.delegate.row_height)
+        self.verticalHeader().setMinimumSectionSize(self.delegate.row_height)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Share the width out: figures take what they need, token and bar the rest; logits go when it is tight."""
+        metrics = QFontMetrics(figures_font(self.font()))
+        header = QFontMetrics(self.horizontalHeader().font())
+        widths = {
+            column: max(metrics.horizontalAdvance(sample), header.horizontalAdvance(self._title(column))) + 2 * PADDING
+            for column, sample in _SAMPLES.items()
+        }
+        cumulative = self.show_cumulative.isChecked()
+        needed = widths[Column.RANK] + widths[Column.MODEL] + widths[Column.SAMPLING]
+        needed += widths[Column.CUMULATIVE] if cumulative else 0
+        available = self.viewport().width()
+        with_logit = available - needed - widths[Column.LOGIT] >= 2.4 * LEAST_TOKEN + LEAST_BAR
+        needed += widths[Column.LOGIT] if with_logit else 0
+        rest = max(LEAST_TOKEN + LEAST_BAR, available - needed)
+        token = max(LEAST_TOKEN, min(MOST_TOKEN, round(rest * 0.55)))
+        self.setColumnHidden(Column.CUMULATIVE, not cumulative)
+        self.setColumnHidden(Column.LOGIT, not with_logit)
+        for column, width in widths.items():
+            self.setColumnWidth(column, width)
+        self.setColumnWidth(Column.TOKEN, token)
+        self.setColumnWidth(Column.BAR, rest - token)
+        self.delegate.bar_width = rest - token
+
+    def _title(self, column: Column) -> str:
+        return str(self._model.headerData(column, Qt.Orientation.Horizontal))
+
+    def _open_header_menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(self.show_cumulative)
+        menu.popup(self.horizontalHeader().mapToGlobal(position))
