@@ -1,0 +1,97 @@
+"""The program ``token-tree``: its commands put together, its language, and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import typer
+
+from explorer.cli.console import note, print_message
+from explorer.cli.decoding import distribution, pick, run, score
+from explorer.cli.exits import BAD_ARGUMENTS, ERROR, INTERRUPTED, NO_MODEL
+from explorer.cli.groups import ArgumentError
+from explorer.cli.models import models
+from explorer.cli.sessions import export, sessions
+from explorer.i18n import N_, set_language, system_language, tr
+from explorer.messages import ExplorerError, ModelLoadError, PromptError, SettingsError, UserMessage
+from explorer.progress import Cancelled
+
+_HELP = N_(
+    "Look inside decoding without a window: exact token probabilities, runs, and the sessions that keep them. Exit "
+    "codes: 0 done, 2 bad arguments, 3 the model could not be loaded, 4 stopped by an error, 130 interrupted (what was "
+    "finished is saved)."
+)
+
+app = typer.Typer(name="token-tree", help=_HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app.add_typer(models, name="models")
+app.add_typer(sessions, name="sessions")
+app.command("distribution", help=N_("Show the next-token distribution after a prompt."))(distribution)
+app.command("run", help=N_("Generate from a prompt, greedily or by drawing, and keep every step."))(run)
+app.command("pick", help=N_("Take one token by hand in a stored session."))(pick)
+app.command("score", help=N_("Score a given text token by token."))(score)
+app.command("export", help=N_("Write a session to a file."))(export)
+
+
+@app.command(
+    "gui", help=N_("Open the window."), context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
+)
+def gui(context: typer.Context) -> None:
+    """Become the window's process: this one has nothing more to do."""
+    os.execv(sys.executable, [sys.executable, "-m", "ui", *context.args])
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    set_language(system_language())
+    command = typer.main.get_command(app)
+    _translate(command)
+    sys.exit(_run(command, arguments))
+
+
+def _run(command: Any, arguments: Sequence[str] | None) -> int:
+    try:
+        command.main(args=arguments, prog_name="token-tree")
+    except SystemExit as left:
+        return left.code if isinstance(left.code, int) else int(left.code is not None)
+    except ExplorerError as error:
+        print_message(error.message)
+        return _code_of(error)
+    except Cancelled:
+        note(tr(N_("Cancelled. What was finished is kept.")))
+        return INTERRUPTED
+    except Exception:  # a defect of ours: say so, with what a report needs
+        print_message(
+            UserMessage(
+                "cli.internal",
+                N_("The program met a defect of its own."),
+                N_("What was recorded before is in the library."),
+                N_("Please report the lines below."),
+                details=traceback.format_exc(),
+            )
+        )
+        return ERROR
+    return 0
+
+
+def _code_of(error: ExplorerError) -> int:
+    if isinstance(error, ModelLoadError):
+        return NO_MODEL
+    wrong_argument = (
+        isinstance(error, ArgumentError | PromptError | SettingsError) or error.message.code == "store.missing"
+    )
+    return BAD_ARGUMENTS if wrong_argument else ERROR
+
+
+def _translate(command: Any) -> None:
+    """Put the help of a command, its options and everything below it into the current language."""
+    command.help = tr(command.help or "")
+    command.short_help = tr(command.short_help or "")
+    for parameter in command.params:
+        if getattr(parameter, "help", None):
+            parameter.help = tr(parameter.help)
+    for child in getattr(command, "commands", {}).values():
+        _translate(child)
