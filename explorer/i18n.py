@@ -9,6 +9,7 @@ from __future__ import annotations
 import gettext
 import locale
 import os
+from functools import lru_cache
 from importlib.resources import as_file, files
 
 DOMAIN = "token_tree_explorer"
@@ -27,14 +28,23 @@ def tr(message: str) -> str:
     return _translation.gettext(message) if message else ""
 
 
+def tr_in(language: str, message: str) -> str:
+    """``message`` in a language (a key of `LANGUAGES`) that need not be the current one."""
+    return _catalogue(language).gettext(message) if message else ""
+
+
 def set_language(language: str) -> None:
     """Use ``language`` (a key of `LANGUAGES`) from now on; an unknown one means English."""
     global _translation  # the one current language of the process, as in gettext.install
+    _translation = _catalogue(language)
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def _catalogue(language: str) -> gettext.NullTranslations:
     if language not in LANGUAGES or language == "en":
-        _translation = gettext.NullTranslations()
-        return
+        return gettext.NullTranslations()
     with as_file(files("resources") / "locale") as directory:
-        _translation = gettext.translation(DOMAIN, str(directory), languages=[language], fallback=True)
+        return gettext.translation(DOMAIN, str(directory), languages=[language], fallback=True)
 
 
 def system_language() -> str:

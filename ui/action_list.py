@@ -1,0 +1,247 @@
+"""Every action of the window by name: what it is called, what it does, its keys; and the menus they stand in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.i18n import N_
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSpec:
+    """``text`` and ``help`` are msgids; ``keys`` are portable key sequences, the first one shown in the menu."""
+
+    name: str
+    text: str
+    help: str
+    keys: tuple[str, ...] = ()
+    icon: str = ""
+    choice: str = ""  # actions of one choice exclude each other
+    number: int = 0  # fills {number} in text and help
+
+
+SEPARATOR = "-"
+
+_PICK_HELP = N_("Take candidate {number} of the list, as it is sorted.")
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    # File
+    ActionSpec("new_session", N_("New session…"), N_("Go to the prompt to start another session."), ("Ctrl+N",)),
+    ActionSpec("open_session", N_("Open a session…"), N_("Show the library of sessions."), ("Ctrl+O",)),
+    ActionSpec(
+        "export",
+        N_("Export…"),
+        N_("Write the session to a JSON or CSV file that other tools read."),
+        ("Ctrl+E",),
+        "export",
+    ),
+    ActionSpec("save_again", N_("Try to save again"), N_("Write to the library what could not be written before.")),
+    ActionSpec("quit", N_("Quit"), N_("Close the window. Everything is saved already."), ("Ctrl+Q",)),
+    # Edit
+    ActionSpec(
+        "undo",
+        N_("Undo"),
+        N_("Take back the last command. Nothing is lost: redo brings it again."),
+        ("Ctrl+Z",),
+        "undo",
+    ),
+    ActionSpec(
+        "redo",
+        N_("Redo"),
+        N_("Bring the undone command again, with exactly the recorded outcome."),
+        ("Ctrl+Shift+Z", "Ctrl+Y"),
+        "redo",
+    ),
+    ActionSpec(
+        "delete_branch",
+        N_("Delete branch"),
+        N_("Hide the current node and everything below it. Undo brings it back."),
+        ("Ctrl+Backspace",),
+    ),
+    ActionSpec(
+        "copy_text",
+        N_("Copy the text"),
+        N_("Copy the prompt and the text of the current path to the clipboard."),
+        ("Ctrl+Shift+C",),
+    ),
+    ActionSpec(
+        "find",
+        N_("Find a token…"),
+        N_("Look up any token of the vocabulary by its text or id."),
+        ("Ctrl+F", "/"),
+        "find",
+    ),
+    ActionSpec("edit_prompt", N_("Edit the prompt"), N_("Put the cursor into the prompt."), ("Ctrl+L",)),
+    ActionSpec("settings", N_("Settings"), N_("Show filters, stop rules and seed."), ("Ctrl+,",)),
+    # View
+    ActionSpec("fit", N_("Fit the tree"), N_("Show the whole tree."), ("F",), "fit"),
+    ActionSpec("zoom_in", N_("Zoom in"), N_("Make the tree larger."), ("+", "="), "zoom_in"),
+    ActionSpec("zoom_out", N_("Zoom out"), N_("Make the tree smaller."), ("-",), "zoom_out"),
+    ActionSpec("center", N_("Show the current node"), N_("Bring the current node to the middle of the tree."), ("C",)),
+    ActionSpec("theme_system", N_("Like the system"), N_("Light or dark as the system says."), choice="theme"),
+    ActionSpec("theme_light", N_("Light"), N_("Dark text on a light ground."), choice="theme"),
+    ActionSpec("theme_dark", N_("Dark"), N_("Light text on a dark ground."), choice="theme"),
+    ActionSpec("language_en", "English", N_("Show the window in English."), choice="language"),
+    ActionSpec("language_zh_CN", "简体中文", N_("Show the window in Simplified Chinese."), choice="language"),
+    ActionSpec("reset_layout", N_("Reset layout"), N_("Put every panel back where it was at first.")),
+    ActionSpec("palette", N_("All commands…"), N_("Find and run any command by its name."), ("Ctrl+K",)),
+    # Model
+    ActionSpec("models", N_("Models…"), N_("Show the models known and what is loaded."), ("Ctrl+M",), "model"),
+    ActionSpec("open_folder", N_("Open a model folder…"), N_("Open a model in the Hugging Face layout.")),
+    ActionSpec("open_gguf", N_("Open a GGUF file…"), N_("Import a GGUF file once, and open it.")),
+    ActionSpec("open_hub", N_("Open from the hub…"), N_("Open a model of huggingface.co by its name.")),
+    ActionSpec("open_table", N_("Open a table model…"), N_("Open a JSON table of next-token probabilities.")),
+    ActionSpec("open_lesson", N_("Open the lesson “breakfast”"), N_("Open the small lesson of the first start.")),
+    ActionSpec(
+        "get_smollm2",
+        N_("Get SmolLM2 (98 MB)"),
+        N_("Fetch SmolLM2-135M-Instruct if it is not here yet, and open it."),
+    ),
+    ActionSpec(
+        "restart_engine",
+        N_("Start the model again"),
+        N_("Start the model's process again after it ended. The session stays as it is."),
+    ),
+    # Generate
+    ActionSpec(
+        "parent", N_("Parent"), N_("Go back to the parent. Nothing is deleted."), ("Left", "Backspace"), "parent"
+    ),
+    ActionSpec("greedy", N_("Greedy"), N_("Take the most probable token."), ("Right", "Space"), "greedy"),
+    ActionSpec(
+        "draw",
+        N_("Draw"),
+        N_("Draw a token from the sampling distribution with the session's seed and next draw number."),
+        ("S",),
+        "draw",
+    ),
+    ActionSpec(
+        "go_on",
+        N_("Go on past the stop"),
+        N_("Take one greedy step although the path has ended; the stop stays on record."),
+    ),
+    ActionSpec(
+        "run_greedy",
+        N_("Run to a stop, greedy"),
+        N_("Take the most probable token again and again until a stop rule ends the path."),
+        ("Ctrl+Return", "Ctrl+Enter"),
+        "run",
+    ),
+    ActionSpec(
+        "run_draw",
+        N_("Run to a stop, drawn"),
+        N_("Draw tokens until a stop rule ends the path."),
+        ("Ctrl+Shift+Return", "Ctrl+Shift+Enter"),
+    ),
+    ActionSpec(
+        "run_n_greedy", N_("Run {number} tokens, greedy"), N_("Take {number} greedy steps, or fewer at a stop.")
+    ),
+    ActionSpec("run_n_draw", N_("Run {number} tokens, drawn"), N_("Draw {number} tokens, or fewer at a stop.")),
+    ActionSpec("run_length", N_("Number of tokens to run…"), N_("Choose how many tokens “Run N tokens” takes.")),
+    ActionSpec(
+        "stop",
+        N_("Stop"),
+        N_("Stop after the pass in progress; what is finished stays. Once more ends the model's process."),
+        ("Esc",),
+        "stop",
+    ),
+    ActionSpec("leave_editor", N_("Leave the editor"), N_("Give the keys back to the tree."), ("Esc",)),
+    ActionSpec("candidate_up", N_("Candidate above"), N_("Move up in the list of candidates."), ("Up",)),
+    ActionSpec("candidate_down", N_("Candidate below"), N_("Move down in the list of candidates."), ("Down",)),
+    ActionSpec("pick", N_("Pick the candidate"), N_("Take the marked candidate."), ("Return", "Enter")),
+    ActionSpec("sibling_previous", N_("Sibling above"), N_("Go to the sibling above."), ("Alt+Up",)),
+    ActionSpec("sibling_next", N_("Sibling below"), N_("Go to the sibling below."), ("Alt+Down",)),
+    ActionSpec("root", N_("To the prompt"), N_("Go back to the prompt. Nothing is deleted."), ("Home",)),
+    *(ActionSpec(f"pick_{n}", N_("Pick candidate {number}"), _PICK_HELP, (str(n),), number=n) for n in range(1, 10)),
+    # Help
+    ActionSpec("shortcuts", N_("Keys…"), N_("Every command with its keys; change them here."), ("F1",)),
+    ActionSpec("troubleshooting", N_("When something looks wrong…"), N_("Common surprises and what causes them.")),
+    ActionSpec("welcome", N_("Welcome"), N_("Show the card of the first start again.")),
+    ActionSpec("about", N_("About"), N_("Version, licence, and where files are kept.")),
+)
+
+_PICKS = tuple(f"pick_{n}" for n in range(1, 10))
+
+# Menus by title; an entry is an action's name, a separator, a submenu, or a slot filled by the window ("@docks").
+Menu = tuple[str, tuple["str | Menu", ...]]
+MENUS: tuple[Menu, ...] = (
+    (N_("&File"), ("new_session", "open_session", SEPARATOR, "export", "save_again", SEPARATOR, "quit")),
+    (
+        N_("&Edit"),
+        (
+            "undo",
+            "redo",
+            SEPARATOR,
+            "delete_branch",
+            "copy_text",
+            SEPARATOR,
+            "find",
+            "edit_prompt",
+            SEPARATOR,
+            "settings",
+        ),
+    ),
+    (
+        N_("&View"),
+        (
+            "fit",
+            "zoom_in",
+            "zoom_out",
+            "center",
+            SEPARATOR,
+            (N_("Panels"), ("@docks",)),
+            "reset_layout",
+            SEPARATOR,
+            (N_("Theme"), ("theme_system", "theme_light", "theme_dark")),
+            (N_("Language"), ("language_en", "language_zh_CN")),
+            SEPARATOR,
+            "palette",
+        ),
+    ),
+    (
+        N_("&Model"),
+        (
+            "models",
+            SEPARATOR,
+            "open_folder",
+            "open_gguf",
+            "open_hub",
+            "open_table",
+            SEPARATOR,
+            "get_smollm2",
+            "open_lesson",
+            SEPARATOR,
+            "restart_engine",
+        ),
+    ),
+    (
+        N_("&Generate"),
+        (
+            "greedy",
+            "draw",
+            "pick",
+            (N_("Pick candidate"), _PICKS),
+            "go_on",
+            SEPARATOR,
+            "run_greedy",
+            "run_draw",
+            "run_n_greedy",
+            "run_n_draw",
+            "run_length",
+            "stop",
+            SEPARATOR,
+            "parent",
+            "sibling_previous",
+            "sibling_next",
+            "root",
+            "candidate_up",
+            "candidate_down",
+        ),
+    ),
+    (N_("&Help"), ("welcome", "shortcuts", "troubleshooting", SEPARATOR, "about")),
+)
+
+TOOLBAR: tuple[str, ...] = (
+    "@model", "parent", "greedy", "draw", "@run", "stop", SEPARATOR, "undo", "redo", SEPARATOR, "find", "fit", "@space",
+    "palette",
+)  # fmt: skip
+RUN_MENU: tuple[str, ...] = ("run_greedy", "run_draw", SEPARATOR, "run_n_greedy", "run_n_draw", "run_length")

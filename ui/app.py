@@ -1,0 +1,241 @@
+"""The composition root: everything the window needs is made, connected and ended here."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Slot
+from PySide6.QtWidgets import QApplication
+
+from explorer.engine.client import Engine
+from explorer.i18n import set_language, tr
+from explorer.messages import StoreError, UserMessage
+from explorer.paths import default_library
+from ui.actions import KeyGuard
+from ui.bridge import Bridge, Event, unexpected
+from ui.controllers.action_controller import ActionController
+from ui.controllers.library_controller import LibraryController
+from ui.controllers.message_controller import MessageController
+from ui.controllers.model_controller import ModelController
+from ui.controllers.session_controller import SessionController
+from ui.controllers.settings_controller import SettingsController
+from ui.controllers.view_controller import ViewController
+from ui.main_window import MainWindow, application_icon
+from ui.preferences import Preferences
+from ui.session_thread import SessionThread
+from ui.theme import ThemeChoice, ThemeController, load_chinese_font
+from ui.threads import JobThread, PreviewThread
+
+if TYPE_CHECKING:  # see ui.session_thread
+    from explorer.workspace import Workspace
+
+_POLITE_SECONDS = 1.0
+_LAST_SECONDS = 5.0
+
+
+class Explorer(QObject):
+    """The running program: one window, three threads, one engine. The window may be built anew (another language)."""
+
+    def __init__(self, application: QApplication, library: Path, preferences: Preferences) -> None:
+        super().__init__(application)
+        self._application = application
+        self._preferences = preferences
+        self._library = library
+        self._cleanup = ExitStack()
+        self.engine = Engine()
+        self.bridge = Bridge(self)
+        self.session_thread = SessionThread(self.bridge, self._open_library)
+        self.model_thread: JobThread[Engine] = JobThread("models", self.bridge, lambda: self.engine)
+        self.preview_thread = PreviewThread(self.bridge)
+        self.theme = ThemeController(application, preferences.theme)
+        self._guard = KeyGuard(application)
+        set_language(preferences.language)
+        self._build()
+
+    def begin(self) -> None:
+        """Start the threads and open what was open last. Called once, after the window's first paint."""
+        for thread in (self.session_thread, self.model_thread, self.preview_thread):
+            thread.start()
+        self.models.refresh_entries()
+        self.library.begin()
+
+    def close(self) -> None:
+        """End everything that runs; what was finished is saved. Returns within seconds whatever the model does."""
+        self.bridge.close()
+        self.preview_thread.close(_POLITE_SECONDS)
+        for thread in (self.model_thread, self.session_thread):
+            thread.stop()
+        for thread in (self.model_thread, self.session_thread):
+            if not thread.close(_POLITE_SECONDS):
+                self.engine.kill()
+                thread.close(_LAST_SECONDS)
+        self.engine.close()
+        self._preferences.sync()
+        self.window.deleteLater()
+        self._application.removeEventFilter(self._guard)
+        self._cleanup.close()
+
+    def _open_library(self) -> Workspace:
+        """On the session thread, which pays for SQLAlchemy. A library that cannot be opened must not keep the window
+        from working: a temporary one takes its place, and the user is told."""
+        from explorer.workspace import Workspace
+
+        try:
+            return Workspace(self._library, self.engine)
+        except StoreError as error:
+            message: UserMessage = error.message
+        except Exception as error:
+            message = unexpected(error)
+        self.bridge.put(Event("library_failed", message, latest_only=True))
+        folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="token-tree-"))
+        return Workspace(Path(folder) / "library.sqlite", self.engine)
+
+    # --- the window --------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        window = self.window = MainWindow(self._preferences)
+        self.session = SessionController(self.bridge, self.session_thread, window)
+        self.views = ViewController(window, self.session)
+        self.models = ModelController(window, self.bridge, self.model_thread, self.session_thread)
+        self.library = LibraryController(
+            window, self._preferences, self.bridge, self.session_thread, self.session, self.models
+        )
+        self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
+        self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
+        self.actions = ActionController(window, self._preferences, self.session, self.views, self.models, self.library)
+        self.history = HistoryFeed(window, self.bridge, self.session)
+        window.may_close = self.library.may_close
+        window.welcome.step_requested.connect(self.session.greedy)
+        window.welcome.own_model_requested.connect(window.actions_["models"].trigger)
+        window.welcome.dismissed.connect(self._dismiss_welcome)
+        self._connect_choices()
+
+    def _connect_choices(self) -> None:
+        actions = self.window.actions_
+        themes: tuple[ThemeChoice, ...] = ("system", "light", "dark")
+        for choice in themes:
+            action = actions[f"theme_{choice}"]
+            action.setChecked(choice == self._preferences.theme)
+            action.triggered.connect(lambda _=False, choice=choice: self.choose_theme(choice))
+        for language in ("en", "zh_CN"):
+            action = actions[f"language_{language}"]
+            action.setChecked(language == self._preferences.language)
+            # Later: the menu that was clicked goes with the old window.
+            action.triggered.connect(
+                lambda _=False, language=language: QTimer.singleShot(0, self, lambda: self.choose_language(language))
+            )
+
+    def choose_theme(self, choice: ThemeChoice) -> None:
+        self._preferences.theme = choice
+        self.theme.choose(choice)
+
+    def choose_language(self, language: str) -> None:
+        """Show the window in another language: it is built anew around the same session."""
+        if language == self._preferences.language:
+            return
+        self._preferences.language = language
+        set_language(language)
+        self.session_thread.stop()
+        self.bridge.forget()
+        old = self.window
+        old.save_layout()
+        old.may_close = lambda: True
+        self._build()
+        self.window.show()
+        old.hide()
+        old.deleteLater()
+        self.models.refresh_entries()
+        self.session_thread.post("tell again", lambda workspace, job: self.session_thread.tell_again(workspace))
+
+    @Slot()
+    def _dismiss_welcome(self) -> None:
+        self._preferences.set_flag("welcome_dismissed", True)
+
+
+class HistoryFeed(QObject):
+    """Gives the history panel the session's commands."""
+
+    def __init__(self, window: MainWindow, bridge: Bridge, session: SessionController) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        for name in ("undo", "redo"):
+            button = window.history.add_button(window.actions_[name])
+            button.setAccessibleName(window.actions_[name].text())
+        bridge.happened.connect(self._take_event)
+
+    @Slot(str, object)
+    def _take_event(self, name: str, value: Any) -> None:
+        opened = self._session.session
+        if name == "history" and opened is not None and value[0] == opened.serial:
+            self._window.history.set_commands(value[1], opened.vocabulary)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Show the window until it is closed; the exit code."""
+    options = _parse(arguments)
+    application = QApplication.instance() or QApplication(["token-tree-explorer"])
+    assert isinstance(application, QApplication)
+    application.setApplicationName("token-tree-explorer")
+    application.setOrganizationName("token-tree-explorer")
+    application.setApplicationDisplayName("")
+    application.setWindowIcon(application_icon())
+    load_chinese_font()
+    explorer = Explorer(application, options.library, Preferences(window_settings()))
+    explorer.window.show()
+    QTimer.singleShot(0, explorer, explorer.begin)
+    with ExitStack() as cleanup:
+        _close_on_signals(explorer, cleanup)
+        _show_faults(explorer.bridge, cleanup)
+        code = application.exec()
+    explorer.close()
+    return code
+
+
+def window_settings() -> QSettings:
+    """Where the window's state is kept: an ini file in the user's configuration folder."""
+    return QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "token-tree-explorer", "window")
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    set_language(Preferences(window_settings()).language)
+    parser = argparse.ArgumentParser(
+        prog="token-tree-explorer", description=tr("Look inside decoding, one token at a time.")
+    )
+    parser.add_argument("--library", type=Path, default=default_library(), help=tr("the SQLite file of sessions"))
+    return parser.parse_args(list(arguments))
+
+
+def _close_on_signals(explorer: Explorer, cleanup: ExitStack) -> None:
+    """Ctrl-C and a polite kill close the window as a click would. A socket wakes Qt's loop, which runs no Python."""
+    reader, writer = socket.socketpair()
+    for end in (reader, writer):
+        end.setblocking(False)
+        cleanup.callback(end.close)
+    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, explorer)
+    cleanup.callback(notifier.setEnabled, False)
+    notifier.activated.connect(lambda: (reader.recv(1), explorer.window.close()))
+    cleanup.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(writer.fileno()))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        cleanup.callback(signal.signal, number, signal.signal(number, lambda *_: None))
+
+
+def _show_faults(bridge: Bridge, cleanup: ExitStack) -> None:
+    """An exception nobody caught is shown, not only printed."""
+    before = sys.excepthook
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        before(kind, error, trace)
+        bridge.put(Event("trouble", unexpected(error)))
+
+    sys.excepthook = hook
+    cleanup.callback(setattr, sys, "excepthook", before)

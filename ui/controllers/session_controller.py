@@ -1,0 +1,282 @@
+"""Steps, runs, navigation, undo: what the user does to the session that is open."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from explorer.decoding.params import Settings
+from explorer.events import Change, NodeView
+from explorer.i18n import N_
+from explorer.messages import EngineError, UserMessage
+from explorer.tree import ROOT, NodeId
+from ui.bridge import Bridge, JobContext
+from ui.session_thread import OpenedSession, SessionThread, ShownView
+
+if TYPE_CHECKING:  # see ui.session_thread
+    from explorer.session import Session
+    from explorer.workspace import Workspace
+
+HowToRun = Literal["greedy", "sample"]
+Command = Callable[["Session", JobContext], Any]
+
+_MOST_WAITING = 8  # steps that may wait: a held key must not go on for seconds after it was released
+_KILL_AFTER_MS = 5000
+
+
+class SessionController(QObject):
+    """Posts commands to the session thread, and tells the views what came of them."""
+
+    opened = Signal(object)
+    """`OpenedSession`: another session is shown from here on."""
+    changed = Signal(list)
+    """`Change`s of the session that is shown, in order."""
+    shown = Signal(object)
+    """`ShownView` of the current node."""
+    activity_changed = Signal()
+    """A run began or ended, or the model began or ended to work."""
+    speed_measured = Signal(float)
+
+    def __init__(self, bridge: Bridge, thread: SessionThread, parent: QObject) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._thread = thread
+        self._active: set[int] = set()
+        self._run: int | None = None
+        self._run_began = 0.0
+        self._run_steps = 0
+        self._answered_since_stop = True
+        self.session: OpenedSession | None = None
+        self.last: Change | None = None
+        self.view: NodeView | None = None
+        self.computing = False
+        self._kill_timer = QTimer(self)
+        self._kill_timer.setSingleShot(True)
+        self._kill_timer.setInterval(_KILL_AFTER_MS)
+        self._kill_timer.timeout.connect(self._kill_if_stuck)
+        bridge.happened.connect(self._take_event)
+
+    # --- what there is -----------------------------------------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is going on."""
+        return self._run is not None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a command waits for its outcome, or the model computes the current node."""
+        return bool(self._active) or self.computing
+
+    @property
+    def undo_kind(self) -> str | None:
+        known = self.last if self.last is not None else self.session
+        return None if known is None else known.undo
+
+    @property
+    def redo_kind(self) -> str | None:
+        known = self.last if self.last is not None else self.session
+        return None if known is None else known.redo
+
+    @property
+    def settings(self) -> Settings:
+        """In force in the session; nothing set where none is open."""
+        known = self.last if self.last is not None else self.session
+        return Settings() if known is None else known.state.settings
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    def greedy(self) -> None:
+        self._step("greedy", lambda session, job: session.step_greedy(cancel=job.cancel))
+
+    def draw(self) -> None:
+        self._step("draw", lambda session, job: session.step_draw(cancel=job.cancel))
+
+    def go_on(self) -> None:
+        """One greedy step past the stop in force."""
+        self._step("go on", lambda session, job: session.step_greedy(past_stop=True, cancel=job.cancel))
+
+    def pick(self, token_id: int) -> None:
+        self._step("pick", lambda session, job: session.pick(token_id, cancel=job.cancel))
+
+    def run(self, how: HowToRun, max_steps: int | None = None) -> None:
+        """Step until a stop rule ends the path, the user stops it, or after ``max_steps``."""
+        if self.running:
+            return
+        self._run_began, self._run_steps = time.monotonic(), 0
+        self._run = self._post("run", lambda session, job: session.run(how, max_steps=max_steps, cancel=job.cancel))
+        self.activity_changed.emit()
+
+    def select(self, node_id: NodeId) -> None:
+        """Make a node the current one."""
+        self._navigate(lambda session: node_id)
+
+    def parent_node(self) -> None:
+        self._navigate(lambda session: _parent(session, session.state.current))
+
+    def root(self) -> None:
+        self._navigate(lambda session: ROOT)
+
+    def sibling(self, by: int) -> None:
+        """The sibling ``by`` places further in order of creation; stays at either end."""
+        self._navigate(lambda session: _sibling(session, session.state.current, by))
+
+    def undo(self) -> None:
+        self._post("undo", lambda session, job: session.undo())
+
+    def redo(self) -> None:
+        self._post("redo", lambda session, job: session.redo())
+
+    def delete_branch(self, node_id: NodeId | None = None) -> None:
+        """Hide a node (default: the current one) and what is below; the prompt itself stays."""
+
+        def delete(session: Session, job: JobContext) -> Change | None:
+            chosen = session.state.current if node_id is None else node_id
+            return session.delete_branch(chosen) if chosen != ROOT and chosen in session.tree else None
+
+        self._post("delete", delete)
+
+    def set_settings(self, settings: Settings) -> None:
+        self._post("settings", lambda session, job: session.set_settings(settings))
+
+    def set_seed(self, seed: int, next_draw_index: int) -> None:
+        self._post("seed", lambda session, job: session.set_seed(seed, next_draw_index))
+
+    def raise_limit(self, by_tokens: int) -> None:
+        """Raise the limits on length that are in force by ``by_tokens``."""
+        stopping = self.settings.stopping
+        limits = {name: getattr(stopping, name) for name in ("max_new_tokens", "max_length")}
+        changes = {name: value + by_tokens for name, value in limits.items() if value is not None}
+        if changes:
+            self.set_settings(self.settings.with_stopping("user", **changes))
+
+    def rename(self, title: str) -> None:
+        self._post("rename", lambda session, job: session.rename(title))
+
+    def save_again(self) -> None:
+        """Try to write what could not be written."""
+        self._post("save", lambda session, job: session.save())
+
+    def refresh(self) -> None:
+        """Compute the current node anew, for example after that was stopped."""
+        self._thread.post("refresh", lambda workspace, job: self._thread.refresh())
+
+    def stop(self) -> bool:
+        """Stop what runs; False when nothing does. A second time, with no answer since the first, ends the model's
+        process: its pass does not return."""
+        if not self.busy:
+            return False
+        if not self._answered_since_stop:
+            self._thread.kill_engine()
+            return True
+        self._answered_since_stop = False
+        self._thread.stop()
+        self._kill_timer.start()
+        return True
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _step(self, name: str, command: Command) -> None:
+        if not self.running and len(self._active) < _MOST_WAITING:
+            self._post(name, command)
+
+    def _navigate(self, target: Callable[[Session], NodeId | None]) -> None:
+        def go(session: Session, job: JobContext) -> Change | None:
+            node_id = target(session)
+            if node_id is None or node_id == session.state.current or node_id not in session.tree:
+                return None
+            return session.select(node_id)
+
+        self._thread.look_elsewhere()
+        self._post("select", go)
+
+    def _post(self, name: str, command: Command) -> int:
+        def work(workspace: Workspace, job: JobContext) -> Any:
+            if workspace.session is None:
+                raise EngineError(_no_session())
+            return command(workspace.session, job)
+
+        def end() -> None:
+            self._ended(job.number)
+
+        def failed(message: UserMessage) -> None:
+            end()
+            self._bridge.failed.emit(message)
+
+        job = self._thread.post(name, work, done=lambda _: end(), failed=failed, cancelled=end)
+        self._active.add(job.number)
+        self.activity_changed.emit()
+        return job.number
+
+    def _ended(self, number: int) -> None:
+        self._active.discard(number)
+        if number == self._run:
+            self._run = None
+        if not self._active:
+            self._kill_timer.stop()
+        self.activity_changed.emit()
+
+    def _kill_if_stuck(self) -> None:
+        if self._active:
+            self._thread.kill_engine()
+
+    @Slot(str, object)
+    def _take_event(self, name: str, value: Any) -> None:
+        if name == "opened":
+            self._open(value)
+        elif name == "changes":
+            mine = [change for serial, change in value if self.session is not None and serial == self.session.serial]
+            if mine:
+                self._change(mine)
+        elif name == "view" and self.session is not None and value.serial == self.session.serial:
+            self._show(value)
+
+    def _open(self, session: OpenedSession) -> None:
+        self.session, self.last, self.view = session, None, None
+        self.computing = False
+        self.opened.emit(session)
+        self.activity_changed.emit()
+
+    def _change(self, changes: list[Change]) -> None:
+        self.last = changes[-1]
+        self._answered_since_stop = True
+        if self.running:
+            self._run_steps += sum(change.command == "run" for change in changes)
+            elapsed = time.monotonic() - self._run_began
+            if self._run_steps and elapsed > 0:
+                self.speed_measured.emit(self._run_steps / elapsed)
+        self.changed.emit(changes)
+        self.activity_changed.emit()
+
+    def _show(self, shown: ShownView) -> None:
+        self.view = shown.view
+        if shown.view.distribution is not None:
+            self._answered_since_stop = True
+        self.computing = shown.computing
+        self.shown.emit(shown)
+        self.activity_changed.emit()
+
+
+def _parent(session: Session, node_id: NodeId) -> NodeId | None:
+    return None if node_id == ROOT else session.tree.node(node_id).parent
+
+
+def _sibling(session: Session, node_id: NodeId, by: int) -> NodeId | None:
+    parent = _parent(session, node_id)
+    if parent is None:
+        return None
+    siblings = session.tree.children(parent)
+    place = siblings.index(node_id) + by
+    return siblings[place] if 0 <= place < len(siblings) else None
+
+
+def _no_session() -> UserMessage:
+    return UserMessage(
+        "session.none",
+        N_("No session is open."),
+        N_("A session begins with a prompt and a model."),
+        N_("Open a model, type a prompt, and start."),
+    )

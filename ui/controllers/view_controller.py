@@ -1,0 +1,160 @@
+"""Shows one state in every view: the current node, its path, its candidates, the tree around it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QPoint, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from explorer.decoding.stopping import StopEvent
+from explorer.events import Change
+from explorer.i18n import tr
+from explorer.tree import ROOT, NodeId
+from ui.controllers.session_controller import SessionController
+from ui.format import elide_middle
+from ui.main_window import MainWindow
+from ui.session_thread import OpenedSession, ShownView
+
+_LABEL_LENGTH = 40
+_RAISE_BY = 20
+_CLEAR_AFTER_MS = 150
+_MOST_RANKS = 8
+
+
+class ViewController(QObject):
+    """Between the session's events and the tree, the candidates, the path and its banner."""
+
+    def __init__(self, window: MainWindow, session: SessionController) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session
+        self._stop: tuple[NodeId, StopEvent] | None = None
+        self._waiting_ranks: list[int] = []
+        self._clear_timer = QTimer(self)
+        self._clear_timer.setSingleShot(True)
+        self._clear_timer.setInterval(_CLEAR_AFTER_MS)
+        self._clear_timer.timeout.connect(self._clear_candidates)
+        session.opened.connect(self._opened)
+        session.changed.connect(self._changed)
+        session.shown.connect(self._shown)
+        session.speed_measured.connect(window.status.set_speed)
+        window.candidates.picked.connect(self._pick)
+        window.tree.node_activated.connect(session.select)
+        window.tree.context_menu_requested.connect(self._tree_menu)
+        window.path.token_activated.connect(session.select)
+        window.path.token_hovered.connect(self._hover)
+        window.tree.node_hovered.connect(self._hover)
+        window.candidates.hovered.connect(self._hover_candidate)
+        window.banner.go_on_requested.connect(session.go_on)
+        window.banner.raise_limit_requested.connect(lambda: session.raise_limit(_RAISE_BY))
+        window.banner.settings_requested.connect(lambda: window.show_dock("settings"))
+
+    def pick_rank(self, rank: int) -> None:
+        """Take the candidate in a row of the list; while the list is being computed, as soon as it is there."""
+        if self._session.computing:
+            self._waiting_ranks = [*self._waiting_ranks, rank][-_MOST_RANKS:]
+        else:
+            self._window.candidates.pick_rank(rank)
+
+    def pick_current(self) -> None:
+        """Take the marked candidate."""
+        token_id = self._window.candidates.current_token()
+        if token_id is not None:
+            self._pick(token_id)
+
+    def copy_text(self) -> None:
+        """The prompt and the text of the current path, on the clipboard."""
+        view = self._session.view
+        if view is not None:
+            QGuiApplication.clipboard().setText(view.state.prompt.text + view.text)
+
+    @Slot(object)
+    def _opened(self, opened: OpenedSession) -> None:
+        window = self._window
+        self._stop = None
+        self._waiting_ranks = []
+        for view in (window.tree, window.candidates, window.path):
+            view.set_vocabulary(opened.vocabulary)
+        window.candidates.set_view(None)
+        window.path.set_view(None)
+        window.banner.set_event(None)
+        label = elide_middle(" ".join(opened.state.prompt.text.split()), _LABEL_LENGTH) or tr("(prompt)")
+        window.tree.reset(label, opened.nodes, opened.hidden, opened.state.current)
+        window.settings.set_model(opened.model, opened.vocabulary)
+        window.settings.reset(opened.state.settings)
+        window.settings.set_seed(opened.state.seed, opened.state.next_draw_index)
+        window.prompt.set_prompt(opened.state.prompt, opened.prompt_pieces)
+        window.history.set_next(opened.undo, opened.redo)
+        self._retitle(opened.state.title, opened.state.seed, opened.state.next_draw_index)
+
+    @Slot(list)
+    def _changed(self, changes: list[Change]) -> None:
+        window = self._window
+        for change in changes:
+            window.tree.apply(change)
+        last = changes[-1]
+        self._stop = last.stop
+        window.tree.set_current(last.state.current)
+        window.settings.set_settings(last.state.settings)
+        window.settings.set_seed(last.state.seed, last.state.next_draw_index)
+        window.history.set_next(last.undo, last.redo)
+        self._retitle(last.state.title, last.state.seed, last.state.next_draw_index)
+        if last.stop is not None and last.stop[0] == last.state.current:
+            window.banner.set_event(last.stop[1])
+
+    @Slot(object)
+    def _shown(self, shown: ShownView) -> None:
+        window, view = self._window, shown.view
+        window.candidates.set_busy(shown.computing)
+        if shown.computing:
+            self._clear_timer.start()
+        else:
+            self._clear_timer.stop()
+            window.candidates.set_view(view)
+            self._pick_waiting()
+        window.path.set_view(view)
+        window.status.set_path(view.values)
+        told = self._stop[1] if self._stop is not None and self._stop[0] == view.node_id else None
+        window.banner.set_event(view.stop or told)
+
+    @Slot()
+    def _clear_candidates(self) -> None:
+        """The bars of the node before must not stand beside the path of this one for long."""
+        if self._session.computing and self._session.view is not None:
+            self._window.candidates.set_view(self._session.view)
+
+    def _pick_waiting(self) -> None:
+        if self._waiting_ranks:
+            self._window.candidates.pick_rank(self._waiting_ranks.pop(0))
+
+    @Slot(int)
+    def _pick(self, token_id: int) -> None:
+        if not self._session.computing:  # else the bars still belong to the node before
+            self._session.pick(token_id)
+
+    @Slot(int)
+    def _hover(self, node_id: NodeId) -> None:
+        for view in (self._window.tree, self._window.path, self._window.candidates):
+            view.highlight_node(node_id)
+
+    @Slot(int)
+    def _hover_candidate(self, token_id: int) -> None:
+        view = self._session.view
+        self._hover(view.taken.get(token_id, -1) if view is not None else -1)
+
+    @Slot(int, QPoint)
+    def _tree_menu(self, node_id: NodeId, at: QPoint) -> None:
+        menu = QMenu(self._window)
+        menu.addAction(tr("Go here"), lambda: self._session.select(node_id))
+        if node_id != ROOT:
+            menu.addAction(tr("Delete branch"), lambda: self._session.delete_branch(node_id))
+        menu.exec(at)
+        menu.deleteLater()
+
+    def _retitle(self, title: str, seed: int, next_draw_index: int) -> None:
+        window = self._window
+        shown = elide_middle(" ".join(title.split()), 60)
+        window.setWindowTitle(f"{shown} – Token Tree Explorer" if shown else "Token Tree Explorer")
+        window.actions_["draw"].setIconText(
+            tr("Draw (seed {seed} #{number})").format(seed=elide_middle(str(seed), 9), number=next_draw_index)
+        )

@@ -1,0 +1,249 @@
+"""The window: docks, toolbar, status line, and where they stand. What they do is wired up by the controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.resources import files
+
+from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QCloseEvent, QIcon, QPixmap
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QMainWindow,
+    QMenu,
+    QSizePolicy,
+    QToolBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.i18n import tr
+from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
+from ui.actions import Actions
+from ui.candidates.panel import CandidatesPanel
+from ui.panels.common import GRID, describe
+from ui.panels.history_panel import HistoryPanel
+from ui.panels.message_area import MessageArea
+from ui.panels.model_panel import ModelPanel
+from ui.panels.prompt_panel import PromptPanel
+from ui.panels.sessions_panel import SessionsPanel
+from ui.panels.settings_panel import SettingsPanel
+from ui.panels.status_bar import StatusBar
+from ui.panels.stop_banner import StopBanner
+from ui.panels.welcome_card import WelcomeCard
+from ui.preferences import Preferences
+from ui.text.path_text import PathText
+from ui.tree.canvas import TreeCanvas
+
+_ICON_ONLY = ("undo", "redo", "find", "fit", "palette")
+_FIRST_SIZE = QSize(1280, 800)
+_LEFT, _RIGHT, _BOTTOM = 300, 400, 190
+
+
+class MainWindow(QMainWindow):
+    """Widgets by name; no behaviour but layout."""
+
+    closed = Signal()
+
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("Token Tree Explorer")
+        self.setWindowIcon(application_icon())
+        self.may_close: Callable[[], bool] = lambda: True
+        self._preferences = preferences
+        self.actions_ = Actions(self, preferences.keys)
+        self.tree = TreeCanvas()
+        self.candidates = CandidatesPanel()
+        self.path = PathText()
+        self.banner = StopBanner()
+        self.messages = MessageArea()
+        self.welcome = WelcomeCard()
+        self.prompt = PromptPanel()
+        self.settings = SettingsPanel()
+        self.models = ModelPanel()
+        self.sessions = SessionsPanel()
+        self.history = HistoryPanel()
+        self.status = StatusBar()
+        self.model_button = QToolButton()
+        self.setStatusBar(self.status)
+        self._build_centre()
+        self.docks = self._build_docks()
+        self._build_toolbar()
+        self.actions_.build_menus(self.menuBar(), {"@docks": self._fill_docks_menu})
+        self._arrange()
+        self._first_state = self.saveState()
+        self._restore()
+
+    # --- layout ------------------------------------------------------------------------------------------------------
+
+    def reset_layout(self) -> None:
+        """Put every panel back where it was at first."""
+        for dock in self.docks.values():
+            dock.setFloating(False)
+            dock.show()
+        self.restoreState(self._first_state)
+        self._proportion()
+        self.docks["settings"].raise_()
+
+    def show_dock(self, name: str) -> None:
+        """Bring a panel to the front, also one that was closed."""
+        self.docks[name].show()
+        self.docks[name].raise_()
+
+    def save_layout(self) -> None:
+        self._preferences.layout = (self.saveGeometry(), self.saveState())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.may_close():
+            event.ignore()
+            return
+        self.save_layout()
+        event.accept()
+        self.closed.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() == QEvent.Type.PaletteChange:
+            self.actions_.refresh_icons()
+        super().changeEvent(event)
+
+    # --- building ----------------------------------------------------------------------------------------------------
+
+    def _build_centre(self) -> None:
+        centre = QWidget()
+        layout = QVBoxLayout(centre)
+        layout.setContentsMargins(GRID, GRID, GRID, GRID)
+        layout.setSpacing(GRID)
+        layout.addWidget(self.messages)
+        layout.addWidget(self.welcome)
+        layout.addWidget(self.tree, 1)
+        self.setCentralWidget(centre)
+        self.welcome.hide()
+
+    def _build_docks(self) -> dict[str, QDockWidget]:
+        path = QWidget()
+        layout = QVBoxLayout(path)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID)
+        layout.addWidget(self.path, 1)
+        layout.addWidget(self.banner)
+        contents: tuple[tuple[str, str, QWidget], ...] = (
+            ("prompt", tr("Prompt"), self.prompt),
+            ("settings", tr("Settings"), self.settings),
+            ("models", tr("Models"), self.models),
+            ("sessions", tr("Sessions"), self.sessions),
+            ("history", tr("History"), self.history),
+            ("candidates", tr("Candidates"), self.candidates),
+            ("path", tr("Path"), path),
+        )
+        docks = {}
+        for name, title, widget in contents:
+            dock = QDockWidget(title)
+            dock.setObjectName(name)
+            dock.setAccessibleName(title)
+            dock.setWidget(widget)
+            docks[name] = dock
+        return docks
+
+    def _arrange(self) -> None:
+        area = Qt.DockWidgetArea
+        self.setTabPosition(area.AllDockWidgetAreas, self.tabPosition(area.TopDockWidgetArea).North)
+        for corner, side in (
+            (Qt.Corner.BottomLeftCorner, area.LeftDockWidgetArea),
+            (Qt.Corner.TopLeftCorner, area.LeftDockWidgetArea),
+            (Qt.Corner.BottomRightCorner, area.RightDockWidgetArea),
+            (Qt.Corner.TopRightCorner, area.RightDockWidgetArea),
+        ):
+            self.setCorner(corner, side)
+        for name in ("prompt", "settings", "models", "sessions", "history"):
+            self.addDockWidget(area.LeftDockWidgetArea, self.docks[name])
+        for name in ("models", "sessions", "history"):
+            self.tabifyDockWidget(self.docks["settings"], self.docks[name])
+        self.addDockWidget(area.RightDockWidgetArea, self.docks["candidates"])
+        self.addDockWidget(area.BottomDockWidgetArea, self.docks["path"])
+        self.docks["settings"].raise_()
+        self.resize(_FIRST_SIZE)
+        self._proportion()
+
+    def _proportion(self) -> None:
+        docks = self.docks
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self.resizeDocks([docks["settings"], docks["candidates"]], [_LEFT, _RIGHT], horizontal)
+        self.resizeDocks([docks["path"]], [_BOTTOM], vertical)
+        self.resizeDocks([docks["prompt"], docks["settings"]], [300, 420], vertical)
+
+    def _restore(self) -> None:
+        layout = self._preferences.layout
+        if layout is not None:
+            self.restoreGeometry(layout[0])
+            self.restoreState(layout[1])
+
+    def _fill_docks_menu(self, menu: QMenu) -> None:
+        for dock in self.docks.values():
+            action: QAction = dock.toggleViewAction()
+            action.setToolTip(tr("Show or hide this panel."))
+            menu.addAction(action)
+
+    def _build_toolbar(self) -> None:
+        bar = QToolBar(tr("Steps"))
+        bar.setObjectName("toolbar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(4 * GRID, 4 * GRID))
+        bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.addToolBar(bar)
+        for name in TOOLBAR:
+            if name == "@model":
+                bar.addWidget(self._model_chooser())
+            elif name == "@run":
+                bar.addWidget(self._run_button())
+            elif name == "@space":
+                space = QWidget()
+                space.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+                bar.addWidget(space)
+            elif name == SEPARATOR:
+                bar.addSeparator()
+            else:
+                bar.addAction(self.actions_[name])
+                self._style_button(bar, name)
+
+    def _style_button(self, bar: QToolBar, name: str) -> None:
+        button = bar.widgetForAction(self.actions_[name])
+        if isinstance(button, QToolButton):
+            button.setAccessibleName(self.actions_[name].text())
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            if name in _ICON_ONLY and not self.actions_[name].icon().isNull():
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+
+    def _model_chooser(self) -> QToolButton:
+        self.model_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.model_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.model_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.model_button.setIcon(self.actions_["models"].icon())
+        describe(self.model_button, tr("Model"), tr("The model that steps. Choose another here; sessions stay."))
+        return self.model_button
+
+    def _run_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        menu = QMenu(button)
+        menu.setToolTipsVisible(True)
+        for name in RUN_MENU:
+            if name == SEPARATOR:
+                menu.addSeparator()
+            else:
+                menu.addAction(self.actions_[name])
+        button.setMenu(menu)
+        button.setDefaultAction(self.actions_["run_greedy"])
+        button.setAccessibleName(tr("Run"))
+        return button
+
+
+def application_icon() -> QIcon:
+    """The program's own icon."""
+    pixmap = QPixmap()
+    pixmap.loadFromData(QByteArray((files("resources") / "icons" / "app.svg").read_bytes()), "SVG")
+    return QIcon(pixmap)

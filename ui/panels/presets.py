@@ -1,0 +1,36 @@
+"""Settings people often begin with. Each is editable and only a starting point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from explorer.decoding.parameter import ParamValue
+from explorer.decoding.params import SamplingParams, Settings, Source
+from explorer.i18n import N_
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Filters that are on; all others are off. ``label`` is a msgid."""
+
+    name: str
+    label: str
+    values: Mapping[str, ParamValue] = field(default_factory=dict)
+
+
+PRESETS = (
+    Preset("chat", N_("Chat: temperature 0.7, top-p 0.9"), {"temperature": 0.7, "top_p": 0.9}),
+    Preset("creative", N_("Creative: temperature 0.9, top-p 0.95"), {"temperature": 0.9, "top_p": 0.95}),
+    Preset("code", N_("Code: temperature 0.2, top-p 0.8"), {"temperature": 0.2, "top_p": 0.8}),
+    Preset("extraction", N_("Extraction: greedy (temperature 0)"), {"temperature": 0.0}),
+)
+
+
+def apply_preset(settings: Settings, preset: Preset | None) -> Settings:
+    """``settings`` with the preset's filters instead of their own (None: all off); order and stop rules stay."""
+    values = dict(preset.values) if preset is not None else {}
+    sampling = SamplingParams.make(settings.sampling.order, **values)
+    stopping_names = ("max_new_tokens", "max_length", "stop_strings", "eos_token_ids")
+    sources: dict[str, Source] = {n: s for n, s in settings.sources.items() if n in stopping_names}
+    return replace(settings, sampling=sampling, sources={**sources, **dict.fromkeys(values, "preset")})

@@ -1,0 +1,265 @@
+"""Settings of decoding: every filter by its own declaration, the order of the chain, stop rules, seed.
+
+While a control moves the panel previews; when it comes to rest the panel commits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QFrame,
+    QGroupBox,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from explorer.decoding.parameter import ParamValue
+from explorer.decoding.params import Settings, settings_from_generation_config
+from explorer.decoding.processors import ORDERS, STAGES
+from explorer.i18n import tr
+from explorer.messages import SettingsError
+from explorer.models.base import ModelInfo
+from explorer.text import Vocabulary
+from ui.panels.chain_editor import ChainEditor
+from ui.panels.common import GRID, describe, plain_label, push_button
+from ui.panels.parameter_row import ParameterRow, parameter_row
+from ui.panels.presets import PRESETS, apply_preset
+from ui.panels.seed_row import SeedRow
+from ui.panels.stop_rules import StopRules
+
+_PAUSE_MS = 400
+
+
+class SettingsPanel(QScrollArea):
+    """Edits a draft of the settings in force."""
+
+    previewed = Signal(object)  # Settings
+    committed = Signal(object)  # Settings
+    seed_changed = Signal(object, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._settings = Settings()
+        self._draft = self._settings
+        self._model: ModelInfo | None = None
+        self._rows: dict[str, ParameterRow] = {}
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(self.commit)
+        self._chain = ChainEditor({stage.name: tr(stage.label) for stage in STAGES}, ORDERS)
+        self._stop = StopRules()
+        self._seed = SeedRow()
+        self._preset = QComboBox()
+        self._own = push_button(
+            tr("Use the model's own"),
+            tr("Take over what the model's own generation config sets. Nothing of it is in force before you say so."),
+            self._use_model_defaults,
+        )
+        self._all_off = push_button(
+            tr("All off"),
+            tr("Switch every filter off: draws then follow the model's own distribution."),
+            self._switch_off,
+        )
+        self._build()
+        self._chain.order_changed.connect(self._reorder)
+        self._stop.changed.connect(self._change_stopping)
+        self._seed.changed.connect(self.seed_changed)
+        self._guard = _WheelGuard(self)
+        for control in self.findChildren(QWidget):
+            if isinstance(control, QAbstractSlider | QAbstractSpinBox | QComboBox):
+                control.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+                control.installEventFilter(self._guard)
+        self._show()
+
+    # --- what the window sets ----------------------------------------------------------------------------------------
+
+    def set_model(self, model: ModelInfo | None, vocabulary: Vocabulary | None) -> None:
+        """The model of the session: its end tokens and its own defaults."""
+        self._model = model
+        ids = model.eos_token_ids if model is not None else ()
+        labels = tuple(vocabulary.label(token_id) if vocabulary is not None else str(token_id) for token_id in ids)
+        self._stop.set_model_eos(ids, labels)
+        self._own.setEnabled(model is not None and bool(model.generation_defaults))
+
+    def reset(self, settings: Settings) -> None:
+        """The settings of another session; what was not committed to the one before is dropped."""
+        self._pause.stop()
+        self._settings = self._draft = settings
+        self._show()
+
+    def set_settings(self, settings: Settings) -> None:
+        """What is in force now. What the user is changing at this moment is not taken from their hands."""
+        if settings == self._settings:
+            return
+        pending = self._draft not in (self._settings, settings)
+        self._settings = settings
+        if not pending:
+            self._draft = settings
+            self._show()
+
+    def set_seed(self, seed: int, next_draw_index: int) -> None:
+        self._seed.set_seed(seed, next_draw_index)
+
+    @property
+    def draft(self) -> Settings:
+        """What the controls show."""
+        return self._draft
+
+    def commit(self) -> None:
+        """Put the draft in force, if it differs."""
+        self._pause.stop()
+        if self._draft != self._settings:
+            self.committed.emit(self._draft)
+
+    def row(self, name: str) -> ParameterRow:
+        """The editor of one parameter."""
+        return self._rows[name]
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        inside = QWidget()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+        layout.setSpacing(2 * GRID)
+        layout.addWidget(
+            plain_label(tr("A filter that is not set is off. Nothing is switched on behind your back."), quiet=True)
+        )
+        self._preset.addItem(tr("Starting points…"), "")
+        for preset in PRESETS:
+            self._preset.addItem(tr(preset.label), preset.name)
+        describe(
+            self._preset,
+            tr("Starting points"),
+            tr("Settings others often begin with. Each is only a beginning: change one thing at a time from there."),
+        )
+        self._preset.activated.connect(self._use_preset)
+        top = QHBoxLayout()
+        top.addWidget(self._preset, 1)
+        top.addWidget(self._all_off)
+        layout.addLayout(top)
+        layout.addWidget(self._own)
+        for stage in STAGES:
+            for parameter in stage.parameters:
+                row = parameter_row(parameter)
+                row.changed.connect(self._changer(parameter.name))
+                row.released.connect(self.commit)
+                self._rows[parameter.name] = row
+                layout.addWidget(row)
+        for title, widget in (
+            (tr("Order of the filters"), self._chain),
+            (tr("Stop rules"), self._stop),
+            (tr("Seed"), self._seed),
+        ):
+            layout.addWidget(_group(title, widget))
+        layout.addStretch(1)
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def _changer(self, name: str) -> Callable[[ParamValue, bool], None]:
+        def change(value: ParamValue, dragging: bool) -> None:
+            try:
+                self._draft = self._draft.with_sampling("user", **{name: value})
+            except SettingsError as error:
+                self._rows[name].set_error(error.message.text())
+                return
+            self._take(dragging=dragging)
+            self._show_row(name)
+
+        return change
+
+    def _change_stopping(self, changes: dict[str, Any]) -> None:
+        try:
+            self._draft = self._draft.with_stopping("user", **changes)
+        except SettingsError as error:
+            self._stop.set_error(error.message.text())
+            return
+        self._stop.set_error("")
+        self._pause.start()
+
+    def _reorder(self, order: str | tuple[str, ...]) -> None:
+        self._replace(self._draft.with_order(order))
+
+    def _use_preset(self, index: int) -> None:
+        name = self._preset.itemData(index)
+        self._preset.setCurrentIndex(0)
+        for preset in PRESETS:
+            if preset.name == name:
+                self._replace(apply_preset(self._draft, preset))
+
+    def _use_model_defaults(self) -> None:
+        if self._model is None:
+            return
+        try:
+            own = settings_from_generation_config(self._model.generation_defaults)
+        except SettingsError as error:
+            self._stop.set_error(error.message.text())
+            return
+        kept = replace(own, sampling=replace(own.sampling, order=self._draft.sampling.order))
+        limits = self._draft.stopping
+        if kept.stopping.max_new_tokens is None and kept.stopping.max_length is None:
+            kept = replace(kept, stopping=replace(kept.stopping, max_new_tokens=limits.max_new_tokens))
+        self._replace(kept)
+
+    def _switch_off(self) -> None:
+        self._replace(apply_preset(self._draft, None))
+
+    def _replace(self, settings: Settings) -> None:
+        self._draft = settings
+        self._take(dragging=False)
+        self._show()
+        self.commit()
+
+    def _take(self, *, dragging: bool) -> None:
+        self.previewed.emit(self._draft)
+        if dragging:
+            self._pause.stop()
+        else:
+            self._pause.start()
+
+    def _show(self) -> None:
+        for name in self._rows:
+            self._show_row(name)
+        active = frozenset(
+            stage.name
+            for stage in STAGES
+            if any(not self._draft.sampling.is_off(parameter.name) for parameter in stage.parameters)
+        )
+        self._chain.set_order(self._draft.sampling.order, active)
+        self._stop.set_stopping(self._draft.stopping, self._draft.sources)
+
+    def _show_row(self, name: str) -> None:
+        off = self._draft.sampling.is_off(name)
+        source = "off" if off else self._draft.sources.get(name, "user")
+        self._rows[name].set_value(self._draft.sampling.get(name), source)
+
+
+class _WheelGuard(QObject):
+    """Lets the wheel scroll the panel instead of changing a value the pointer happens to be on."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return False
+
+
+def _group(title: str, content: QWidget) -> QGroupBox:
+    group = QGroupBox(title)
+    layout = QVBoxLayout(group)
+    layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
+    layout.addWidget(content)
+    return group

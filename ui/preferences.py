@@ -1,0 +1,110 @@
+"""What the window remembers between starts: layout, theme, language, keys, the last session, the last model options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Literal, cast, get_args
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from explorer.i18n import LANGUAGES, system_language
+from ui.theme import ThemeChoice
+
+_LAYOUT_VERSION = 1
+_RUN_LENGTH = 20
+_Flag = Literal["welcome_dismissed"]
+
+
+class Preferences:
+    """Typed access to a `QSettings`; anything unreadable in it counts as unset."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+
+    @property
+    def language(self) -> str:
+        stored = self._settings.value("language")
+        return stored if isinstance(stored, str) and stored in LANGUAGES else system_language()
+
+    @language.setter
+    def language(self, language: str) -> None:
+        self._settings.setValue("language", language)
+
+    @property
+    def theme(self) -> ThemeChoice:
+        stored = self._settings.value("theme")
+        return cast(ThemeChoice, stored) if stored in get_args(ThemeChoice) else "system"
+
+    @theme.setter
+    def theme(self, theme: ThemeChoice) -> None:
+        self._settings.setValue("theme", theme)
+
+    @property
+    def layout(self) -> tuple[QByteArray, QByteArray] | None:
+        """Window geometry and dock state as they were left; None at first and after an incompatible version."""
+        geometry, state = self._settings.value("window/geometry"), self._settings.value("window/state")
+        if self._number("window/version") != _LAYOUT_VERSION:
+            return None
+        if not isinstance(geometry, QByteArray) or not isinstance(state, QByteArray):
+            return None
+        return geometry, state
+
+    @layout.setter
+    def layout(self, layout: tuple[QByteArray, QByteArray]) -> None:
+        self._settings.setValue("window/version", _LAYOUT_VERSION)
+        self._settings.setValue("window/geometry", layout[0])
+        self._settings.setValue("window/state", layout[1])
+
+    @property
+    def last_session(self) -> int | None:
+        """The session open when the window was closed, in the library it was closed with."""
+        return self._number("session/last")
+
+    @last_session.setter
+    def last_session(self, session_id: int | None) -> None:
+        if session_id is None:
+            self._settings.remove("session/last")
+        else:
+            self._settings.setValue("session/last", session_id)
+
+    @property
+    def run_length(self) -> int:
+        """How many tokens "run N tokens" takes."""
+        return self._number("generate/run_length") or _RUN_LENGTH
+
+    @run_length.setter
+    def run_length(self, tokens: int) -> None:
+        self._settings.setValue("generate/run_length", tokens)
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The user's own key sequences by action name."""
+        try:
+            stored = json.loads(str(self._settings.value("keys", "{}")))
+        except ValueError:
+            return {}
+        if not isinstance(stored, dict):
+            return {}
+        return {str(name): tuple(str(k) for k in keys) for name, keys in stored.items() if isinstance(keys, list)}
+
+    @keys.setter
+    def keys(self, keys: Mapping[str, tuple[str, ...]]) -> None:
+        self._settings.setValue("keys", json.dumps({name: list(sequences) for name, sequences in keys.items()}))
+
+    def flag(self, name: _Flag) -> bool:
+        return self._settings.value(name) in (True, "true")
+
+    def set_flag(self, name: _Flag, value: bool) -> None:
+        self._settings.setValue(name, value)
+
+    def sync(self) -> None:
+        """Write what was set to the disk now."""
+        self._settings.sync()
+
+    def _number(self, key: str) -> int | None:
+        stored = self._settings.value(key)
+        try:
+            return int(str(stored))
+        except ValueError:
+            return None

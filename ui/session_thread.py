@@ -1,0 +1,235 @@
+"""The thread that owns the workspace, and what it tells the window without being asked."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from explorer.engine.protocol import EngineMemory
+from explorer.events import Change, NodeView
+from explorer.messages import EngineError, ExplorerError, UserMessage
+from explorer.models.base import ModelInfo, ModelRef
+from explorer.progress import Cancelled, CancelToken, Progress
+from explorer.store.records import SessionState
+from explorer.text import PathPiece, Vocabulary, path_pieces
+from explorer.tree import Node, NodeId
+from ui.bridge import Bridge, Event, Job, unexpected
+from ui.threads import JobThread
+
+if TYPE_CHECKING:  # SQLAlchemy comes with them: half a second, which the session thread pays after the window is up
+    from explorer.session import Session
+    from explorer.workspace import Workspace
+
+EngineState = Literal["none", "ready", "ended"]
+
+_POLL_SECONDS = 1.0  # how soon a dead engine is noticed while nobody asks it anything
+_MEMORY_SECONDS = 3.0
+_STREAM_VIEW_SECONDS = 0.05  # while a run goes on, the panels follow at most this often
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OpenedSession:
+    """A whole session as the window takes it over. ``serial`` tells its events from those of the one before."""
+
+    serial: int
+    id: int | None
+    model: ModelInfo
+    vocabulary: Vocabulary
+    state: SessionState
+    prompt_pieces: tuple[PathPiece, ...]
+    nodes: tuple[Node, ...]
+    hidden: frozenset[NodeId]
+    live: bool
+    undo: str | None
+    redo: str | None
+    unsaved: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownView:
+    """A node view; ``computing`` says that the model is at work on its distribution and another view will follow."""
+
+    serial: int
+    view: NodeView
+    computing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """What the engine is, and whether the open session is live on it."""
+
+    state: EngineState
+    ref: ModelRef | None
+    info: ModelInfo | None
+    session_live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SaveStatus:
+    """How many commands are not on disk, and why."""
+
+    unsaved: int
+    error: UserMessage | None
+
+
+class SessionThread(JobThread["Workspace"]):
+    """Runs commands on the workspace. Events: ``opened``, ``changes``, ``view``, ``engine``, ``saving``, ``memory``,
+    ``library`` (a read-only library's reason, or None), ``history``, ``computing`` (progress of a view), ``trouble``
+    (messages of work that no job asked for)."""
+
+    def __init__(self, bridge: Bridge, create: Callable[[], Workspace]) -> None:
+        super().__init__("session", bridge, create, poll_seconds=_POLL_SECONDS)
+        self._workspace: Workspace | None = None
+        self._shown: Session | None = None
+        self._serial = 0
+        self._stale = False
+        self._view_cancel = CancelToken()
+        self._viewed_at = 0.0
+        self._memory_at = 0.0
+        self._status: EngineStatus | None = None
+        self._saving: SaveStatus | None = None
+
+    # --- called in the GUI thread ------------------------------------------------------------------------------------
+
+    def look_elsewhere(self) -> None:
+        """The view being computed is no longer wanted: the user is about to go to another node."""
+        self._view_cancel.cancel()
+
+    def stop(self) -> None:
+        self._view_cancel.cancel()
+        super().stop()
+
+    def kill_engine(self) -> None:
+        """End the engine process at once; what waits for it fails with `EngineCrashed`. The session stays."""
+        if self._workspace is not None:
+            self._workspace.engine.kill()
+
+    # --- called in the session thread, by jobs -----------------------------------------------------------------------
+
+    def show(self, session: Session) -> None:
+        """Hand ``session`` to the window: from here on it sees its changes and views."""
+        self._serial += 1
+        if session is not self._shown:
+            session.subscribe(self._tell)
+        self._shown = session
+        self._bridge.put(Event("opened", opened_session(self._serial, session), latest_only=True))
+        self._stale = True
+
+    def tell_again(self, workspace: Workspace) -> None:
+        """Say everything anew, to a window that knows nothing yet."""
+        self._status = self._saving = None
+        self._opened(workspace)
+        if workspace.session is not None:
+            self.show(workspace.session)
+
+    def refresh(self) -> None:
+        """Show the current node anew, for example because its model has become available."""
+        self._stale = True
+
+    def _tell(self, change: Change) -> None:
+        self._stale = True
+        self._bridge.put(Event("changes", (self._serial, change)))
+
+    # --- hooks -------------------------------------------------------------------------------------------------------
+
+    def _opened(self, owned: Workspace) -> None:
+        self._workspace = owned
+        self._bridge.put(Event("library", owned.store.reason if owned.store.read_only else None, latest_only=True))
+
+    def _after(self, owned: Workspace) -> None:
+        session = owned.session
+        engine = owned.engine
+        state: EngineState = "ready" if engine.alive else "none" if engine.ref is None else "ended"
+        status = EngineStatus(state, engine.ref, engine.info, session is not None and session.live)
+        if status != self._status:
+            self._status = status
+            self._stale = True
+            self._bridge.put(Event("engine", status, latest_only=True))
+        saving = SaveStatus(0, None) if session is None else SaveStatus(session.unsaved, session.save_error)
+        if saving != self._saving:
+            self._saving = saving
+            self._bridge.put(Event("saving", saving, latest_only=True))
+
+    def _idle(self, owned: Workspace) -> bool:
+        self._after(owned)
+        if self._stale:
+            self._send_view(owned, self._fresh_cancel())
+            return True
+        now = time.monotonic()
+        if (
+            owned.engine.alive
+            and now - self._memory_at > _MEMORY_SECONDS
+            and now - self._viewed_at < 2 * _MEMORY_SECONDS
+        ):
+            self._memory_at = now
+            self._send_memory(owned)
+            return True
+        return False
+
+    def _advanced(self, owned: Workspace, job: Job[Workspace]) -> None:
+        if self._stale and time.monotonic() - self._viewed_at > _STREAM_VIEW_SECONDS:
+            self._send_view(owned, job.cancel)
+
+    def _closed(self, owned: Workspace) -> None:
+        owned.close()
+
+    # --- views -------------------------------------------------------------------------------------------------------
+
+    def _fresh_cancel(self) -> CancelToken:
+        self._view_cancel = CancelToken()
+        return self._view_cancel
+
+    def _send_view(self, owned: Workspace, cancel: CancelToken) -> None:
+        self._stale = False
+        session = owned.session
+        if session is None or session is not self._shown:
+            return
+        try:
+            view = session.view(compute=False)
+            computing = session.live and view.source != "model"
+            self._put_view(view, computing=computing)
+            if computing:
+                self._put_view(session.view(cancel=cancel, progress=self._computing), computing=False)
+        except Cancelled:
+            self._put_view(view, computing=False)
+        except ExplorerError as error:
+            self._put_view(view, computing=False)
+            self._bridge.put(Event("trouble", error.message))
+        except Exception as error:
+            self._bridge.put(Event("trouble", unexpected(error)))
+        self._viewed_at = time.monotonic()
+        self._bridge.put(Event("history", (self._serial, session.commands), latest_only=True))
+
+    def _put_view(self, view: NodeView, *, computing: bool) -> None:
+        self._bridge.put(Event("view", ShownView(self._serial, view, computing), latest_only=True))
+
+    def _computing(self, progress: Progress) -> None:
+        self._bridge.put(Event("computing", progress, latest_only=True))
+
+    def _send_memory(self, owned: Workspace) -> None:
+        try:
+            memory: EngineMemory = owned.engine.memory()
+        except (EngineError, Cancelled):
+            return
+        self._bridge.put(Event("memory", memory, latest_only=True))
+
+
+def opened_session(serial: int, session: Session) -> OpenedSession:
+    """The snapshot of a session that the window starts from; hidden nodes too, for undo and redo may reveal them."""
+    nodes = tuple(session.tree.node(node_id) for node_id in range(1, session.tree.next_id))
+    return OpenedSession(
+        serial=serial,
+        id=session.id,
+        model=session.model,
+        vocabulary=session.vocabulary,
+        state=session.state,
+        prompt_pieces=tuple(path_pieces(session.vocabulary, session.state.prompt.ids)),
+        nodes=nodes,
+        hidden=frozenset(node.id for node in nodes if session.tree.is_hidden(node.id)),
+        live=session.live,
+        undo=session.undo_kind,
+        redo=session.redo_kind,
+        unsaved=session.unsaved,
+    )
