@@ -14,7 +14,7 @@ class Parameter:
     """One setting as its filter declares it.
 
     ``off`` is the value that switches the filter off (always accepted). Bounds are inclusive unless
-    ``exclusive_minimum``; for ``id_values`` they hold for the values. ``soft_maximum`` is where a slider ends; typing
+    marked exclusive; for ``id_values`` they hold for the values. ``soft_maximum`` is where a slider ends; typing
     beyond it up to ``maximum`` is allowed. ``label`` and ``help`` are msgids.
     """
 
@@ -26,5 +26,6 @@ class Parameter:
     minimum: float | None = None
     maximum: float | None = None
     exclusive_minimum: bool = False
+    exclusive_maximum: bool = False
     soft_maximum: float | None = None
     step: float = 0.01

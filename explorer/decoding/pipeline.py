@@ -2,135 +2,125 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.decoding.logits import FloatArray, IdArray, SortedLogits
+from explorer.decoding.distribution import (
+    IMPOSSIBLE,
+    KEPT,
+    Candidate,
+    Distribution,
+    OwnerArray,
+    Provenance,
+    StageReport,
+    Trace,
+    TraceStep,
+)
+from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.processors import StepContext
+from explorer.decoding.scores import LiveScores, PlaceArray
+from explorer.decoding.unseen import unseen_part
 
-KEPT: Final = -1
-IMPOSSIBLE: Final = -2  # the model itself gives probability 0 (raw logit -inf)
-Comparison = Literal["<", "<=", ">"]
+__all__ = [
+    "IMPOSSIBLE",
+    "KEPT",
+    "Candidate",
+    "Distribution",
+    "Provenance",
+    "StageReport",
+    "evaluate",
+]
 
-
-@dataclass(frozen=True, slots=True)
-class StageReport:
-    """What one stage of the chain did. Masses are of the distribution just before the stage; entropies in nats."""
-
-    name: str
-    active: bool
-    kept_before: int
-    kept_after: int
-    removed_mass: float
-    entropy_before: float
-    entropy_after: float
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """Why a token is out: removed because ``value`` ``comparison`` ``threshold`` (for example 0.01 < 0.05).
-
-    All None where the token is in; threshold, value and margin None where the stage bans without comparing.
-    ``margin`` is how far the value missed the threshold: never positive. ``quantity`` (msgid) says what is compared.
-    """
-
-    removed_by: str | None = None
-    threshold: float | None = None
-    value: float | None = None
-    margin: float | None = None
-    comparison: Comparison | None = None
-    quantity: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One token of a distribution as plain Python values.
-
-    ``rank`` is 1-based by raw logit. ``sampling_logprob`` is None where the token cannot be drawn; ``removed_by`` names
-    the stage, and is None as well where the model itself gives probability 0 (``model_logprob`` -inf).
-    """
-
-    token_id: int
-    rank: int
-    logit: float
-    processed: float
-    model_prob: float
-    model_logprob: float
-    sampling_prob: float
-    sampling_logprob: float | None
-    removed_by: str | None
-    threshold: float | None
-    margin: float | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
-    """All candidates of one step, kept ones first by descending processed score, then removed ones by raw logit; ties
-    by token id. Arrays are read-only and equally long (the listed tokens).
-
-    ``removed_by`` is `KEPT`, `IMPOSSIBLE`, or an index into ``stages``. ``kept`` counts listed tokens that can be drawn,
-    ``[:kept]``. A truncated distribution adds the unlisted ones: their model mass (exact), and an estimate of
-    how many of them the chain keeps and of their sampling mass with its bounds. ``unresolved`` are unlisted ids whose
-    scores the settings change: what became of them is not known.
-    """
-
-    token_ids: IdArray
-    logits: FloatArray
-    processed: FloatArray
-    model_probs: FloatArray
-    sampling_probs: FloatArray
-    removed_by: NDArray[np.int8]
-    model_rank: IdArray
-    vocab_size: int
-    kept: int
-    truncated: bool
-    unseen_model_mass: float
-    unseen_kept: int
-    unseen_sampling_mass: float
-    unseen_sampling_bounds: tuple[float, float]
-    unresolved: tuple[int, ...]
-    no_candidates_stage: str | None
-
-    @property
-    def stages(self) -> tuple[StageReport, ...]:
-        """One report a stage, in order of evaluation."""
-        raise NotImplementedError
-
-    @property
-    def model_entropy(self) -> float:
-        """Entropy of the model's distribution, nats."""
-        raise NotImplementedError
-
-    @property
-    def sampling_entropy(self) -> float:
-        """Entropy of the sampling distribution, nats; 0 where nothing can be drawn."""
-        raise NotImplementedError
-
-    def index_of(self, token_id: int) -> int | None:
-        """Where a token stands in the arrays; None where it is not listed."""
-        raise NotImplementedError
-
-    def row(self, token_id: int) -> Candidate:
-        """One token by id. Raises KeyError where it is not listed."""
-        raise NotImplementedError
-
-    def row_at(self, index: int) -> Candidate:
-        """One token by its place in the arrays."""
-        raise NotImplementedError
-
-    def provenance(self, token_id: int) -> Provenance:
-        """Why a token is out. Raises KeyError where it is not listed."""
-        raise NotImplementedError
-
-    def stage_values(self, token_id: int) -> list[tuple[str, float]]:
-        """The token's score after each active stage, ``("model", raw logit)`` first; -inf from its removal on."""
-        raise NotImplementedError
+_FEW: Final = 2048
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 def evaluate(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Distribution:
     """Run the chain of ``sampling`` over ``logits``. Pure: inputs are never changed."""
-    raise NotImplementedError
+    trace = run_chain(logits, sampling, context)
+    live, listed = trace.final, len(logits.logits)
+    kept_at = slice(None) if logits.tail is None else _listed(live, listed)
+    scores = live.scores[kept_at]
+    kept = len(scores)
+    processed = np.full(listed, -np.inf, np.float32)
+    processed[:kept] = scores
+    probabilities = np.zeros(listed, np.float32)
+    if kept:
+        np.divide(live.weights[kept_at], live.weight, out=probabilities[:kept], casting="same_kind")
+    owner = trace.owner[:listed]
+    arranged = _Arrangement(None if live.places is None else live.places[kept_at], owner)
+    unseen = unseen_part(logits, sampling, context, trace)
+    return Distribution(
+        token_ids=arranged(logits.token_ids),
+        logits=arranged(logits.logits),
+        processed=_frozen(processed),
+        model_probs=arranged(logits.model_probs),
+        sampling_probs=_frozen(probabilities),
+        removed_by=arranged(owner),
+        model_rank=arranged(logits.ranks),
+        vocab_size=logits.vocab_size,
+        kept=kept,
+        truncated=logits.truncated,
+        unseen_model_mass=logits.unseen_mass,
+        unseen_kept=len(live) - kept,
+        unseen_sampling_mass=unseen.mass,
+        unseen_sampling_bounds=unseen.bounds,
+        unresolved=unseen.unresolved,
+        settled=unseen.settled,
+        trace=trace,
+    )
+
+
+def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Trace:
+    """Every stage in turn, with the scores between them."""
+    live = logits.live
+    owner: OwnerArray = np.full(len(logits.logits) + live.size - logits.vocab_size, KEPT, np.int8)
+    owner[len(live) :] = IMPOSSIBLE
+    steps = []
+    for number, stage in enumerate(sampling.stages):
+        before, active, criterion = live, sampling.runs(stage), None
+        if active and len(before):
+            outcome = stage.apply(before, sampling, context)
+            live, criterion = outcome.after, outcome.criterion
+            if len(live) < len(before):
+                owner[owner == KEPT] = number
+                owner[slice(len(live)) if live.places is None else live.places] = KEPT
+        steps.append(TraceStep(stage, active, before, live, criterion))
+    return Trace(logits.live, steps, owner, logits.logsumexp, logits.entropy)
+
+
+def _listed(live: LiveScores, listed: int) -> slice | PlaceArray:
+    """Positions of the live tokens that are listed, not stand-ins of a tail."""
+    if live.places is None:
+        return slice(min(len(live), listed))
+    return np.flatnonzero(live.places < listed)
+
+
+class _Arrangement:
+    """Kept places in their order, then all others by raw logit."""
+
+    def __init__(self, places: PlaceArray | None, owner: OwnerArray) -> None:
+        self._kept = places  # None: they are the first ones, so all stays where it is
+        self._order: PlaceArray | None = None
+        self._gaps: list[slice] = []
+        if places is not None and len(places) <= _FEW:
+            ends = np.append(np.sort(places), len(owner))
+            self._gaps = [slice(a, b) for a, b in zip([0, *(ends[:-1] + 1)], ends, strict=True) if a < b]
+        elif places is not None:
+            self._order = np.concatenate([places, np.flatnonzero(owner != KEPT)])
+
+    def __call__(self, array: NDArray[_Number]) -> NDArray[_Number]:
+        """A read-only array (one value a place) in the order of the distribution."""
+        if self._order is not None:
+            return _frozen(array.take(self._order, mode="clip"))  # clip spares numpy a buffer
+        if self._kept is None:
+            return _frozen(array)
+        return _frozen(np.concatenate([array[self._kept], *(array[gap] for gap in self._gaps)]))
+
+
+def _frozen(array: NDArray[_Number]) -> NDArray[_Number]:
+    array.flags.writeable = False
+    return array

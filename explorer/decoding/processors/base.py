@@ -1,8 +1,24 @@
-"""What every stage of the decoding chain is: a pure function from live scores to an effect on them."""
+"""What every stage of the decoding chain is: a pure function from live scores to an outcome."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar, Final, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.decoding.float32 import FloatArray
+from explorer.decoding.parameter import Parameter
+from explorer.decoding.scores import LiveScores
+from explorer.i18n import N_
+
+Comparison = Literal["<", "<=", ">"]
+
+SCORE: Final = N_("score")
+PROBABILITY: Final = N_("probability")
+NO_IDS: Final = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,3 +28,76 @@ class StepContext:
     prompt_ids: tuple[int, ...]
     generated_ids: tuple[int, ...]
     eos_token_ids: tuple[int, ...]
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Prompt and generated ids, int64[n]."""
+        return np.array(self.prompt_ids + self.generated_ids, np.int64)
+
+
+class Values(Protocol):
+    """Typed access to the values in force; `explorer.decoding.params.SamplingParams` provides it."""
+
+    def number(self, name: str) -> float: ...
+
+    def whole(self, name: str) -> int: ...
+
+    def ids(self, name: str) -> tuple[int, ...]: ...
+
+    def id_values(self, name: str) -> tuple[tuple[int, float], ...]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Criterion:
+    """The comparison that decided: a token went out because its value ``comparison`` ``threshold`` held.
+
+    ``values`` float32[n] in the order of the scores before the stage; ``quantity`` (msgid) says what they are. A token
+    that a stage must keep (the last one standing) may satisfy the comparison and still be in.
+    """
+
+    values: FloatArray
+    threshold: float
+    comparison: Comparison
+    quantity: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What a stage left; ``criterion`` where it compared something, None where it edits or bans."""
+
+    after: LiveScores
+    criterion: Criterion | None = None
+
+
+class Stage(ABC):
+    """One filter of the chain. A new one is a new subclass and one line in `explorer.decoding.processors`.
+
+    ``name`` is stable (order, store, command line); ``label`` and ``help`` are msgids. A stage runs while any of its
+    ``parameters`` is on and tokens are left, so ``live`` is never empty.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    help: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]]
+
+    @abstractmethod
+    def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
+        """The scores after this stage. Must not change ``live``."""
+
+    def runs_last(self, values: Values) -> bool:
+        """Whether these values move the stage to the end of any order."""
+        return False
+
+    def edited_ids(self, values: Values, context: StepContext) -> NDArray[np.int64]:
+        """Ids whose scores this stage sets one by one, each once; none for a filter that looks at scores only."""
+        return NO_IDS
+
+
+class BanStage(Stage):
+    """A stage that takes tokens out by id."""
+
+    def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
+        positions = live.locate(self.edited_ids(values, context))
+        positions = positions[positions >= 0]
+        return Outcome(live.edited(positions, np.full(len(positions), -np.inf, np.float32)))

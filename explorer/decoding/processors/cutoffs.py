@@ -1,0 +1,75 @@
+"""Epsilon and eta sampling: an absolute floor for probabilities, fixed or following the entropy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.decoding.parameter import Parameter
+from explorer.decoding.processors.base import PROBABILITY, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.scores import LiveScores
+from explorer.i18n import N_
+
+
+class Epsilon(Stage):
+    """Drops tokens below a fixed probability; the highest score always stays (transformers)."""
+
+    name = "epsilon"
+    label = N_("Epsilon cutoff")
+    help = N_("Drops every token below a fixed probability.")
+    parameters = (
+        Parameter(
+            name="epsilon_cutoff",
+            kind="float",
+            off=0.0,
+            label=N_("Epsilon cutoff"),
+            help=N_(
+                "Tokens less probable than this go; the best one always stays. 0 is off; 0.0003 to 0.0009 is usual."
+            ),
+            minimum=0.0,
+            maximum=1.0,
+            exclusive_maximum=True,
+            soft_maximum=0.01,
+            step=0.0001,
+        ),
+    )
+
+    def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
+        return _at_least(live, np.float32(values.number("epsilon_cutoff")))
+
+
+class Eta(Stage):
+    """Drops tokens below min(eta, sqrt(eta) * exp(-entropy)); the highest score always stays (transformers).
+
+    Hewitt et al., Truncation Sampling as Language Model Desmoothing (2022).
+    """
+
+    name = "eta"
+    label = N_("Eta cutoff")
+    help = N_("Drops every token below a probability that falls where the model is unsure.")
+    parameters = (
+        Parameter(
+            name="eta_cutoff",
+            kind="float",
+            off=0.0,
+            label=N_("Eta cutoff"),
+            help=N_(
+                "Like the epsilon cutoff, but the floor becomes lower where many tokens are plausible (high entropy). "
+                "0 is off; 0.0003 to 0.004 is usual."
+            ),
+            minimum=0.0,
+            maximum=1.0,
+            exclusive_maximum=True,
+            soft_maximum=0.01,
+            step=0.0001,
+        ),
+    )
+
+    def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
+        eta = np.float32(values.number("eta_cutoff"))
+        return _at_least(live, min(eta, np.sqrt(eta) * np.float32(np.exp(-live.entropy))))
+
+
+def _at_least(live: LiveScores, threshold: np.float32) -> Outcome:
+    probabilities = live.probabilities
+    keep = (probabilities >= threshold) | (live.scores == live.scores[0])
+    return Outcome(live.cut(keep), Criterion(probabilities, float(threshold), "<", PROBABILITY))

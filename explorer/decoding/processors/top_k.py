@@ -1,0 +1,35 @@
+"""Top-k."""
+
+from __future__ import annotations
+
+from explorer.decoding.parameter import Parameter
+from explorer.decoding.processors.base import SCORE, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.scores import LiveScores
+from explorer.i18n import N_
+
+
+class TopK(Stage):
+    """Keeps the k highest scores and whatever ties with the k-th (transformers)."""
+
+    name = "top_k"
+    label = N_("Top-k")
+    help = N_("Keeps a fixed number of the most likely tokens.")
+    parameters = (
+        Parameter(
+            name="top_k",
+            kind="int",
+            off=0,
+            label=N_("Top-k"),
+            help=N_(
+                "How many of the highest scores stay; ties with the last of them stay too. 0 is off; 20 to 100 is "
+                "usual; 1 leaves only the best. Other programs may use 50 without saying so."
+            ),
+            minimum=0,
+            soft_maximum=200,
+            step=1,
+        ),
+    )
+
+    def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
+        threshold = live.scores[min(values.whole("top_k"), len(live)) - 1]
+        return Outcome(live.cut(live.scores >= threshold), Criterion(live.scores, float(threshold), "<", SCORE))

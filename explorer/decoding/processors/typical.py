@@ -1,0 +1,53 @@
+"""Locally typical sampling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from explorer.decoding.float32 import cumulative
+from explorer.decoding.parameter import Parameter
+from explorer.decoding.processors.base import Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.scores import LiveScores
+from explorer.i18n import N_
+
+
+class Typical(Stage):
+    """Keeps the tokens whose surprise is nearest to the entropy until they reach a mass (transformers).
+
+    Meister et al., Locally Typical Sampling (2022). The only filter that may drop the most likely token.
+    """
+
+    name = "typical"
+    label = N_("Typical")
+    help = N_("Keeps tokens that are about as surprising as this step is on average; may drop the likeliest one.")
+    parameters = (
+        Parameter(
+            name="typical_p",
+            kind="float",
+            off=1.0,
+            label=N_("Typical p"),
+            help=N_(
+                "The share of probability that the kept tokens must reach, added up from those whose surprise is "
+                "closest to the entropy. 1 is off; 0.9 to 0.95 is usual; 0.2 is strict."
+            ),
+            minimum=0.0,
+            exclusive_minimum=True,
+            maximum=1.0,
+            soft_maximum=1.0,
+        ),
+    )
+
+    def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
+        logprobs = live.logprobs
+        probabilities = np.exp(logprobs.astype(np.float64))
+        with np.errstate(invalid="ignore"):
+            entropy = np.float32(-np.nansum(logprobs * probabilities))  # a probability of 0 adds nothing
+        distance = np.abs(-logprobs - entropy)
+        order = np.argsort(distance, kind="stable")
+        mass = cumulative(live.probabilities_in_order(order))
+        last = min(int(np.count_nonzero(mass < np.float32(values.number("typical_p")))), len(live) - 1)
+        threshold = distance[order[last]]
+        return Outcome(
+            live.cut(distance <= threshold),
+            Criterion(distance, float(threshold), ">", N_("distance of the surprise from the entropy")),
+        )

@@ -1,0 +1,266 @@
+"""The scores that travel through the chain: only tokens that can still be drawn, always in order."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, sort_keys, total
+
+IdArray = NDArray[np.int32]
+PlaceArray = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+@final
+class LiveScores:
+    """Tokens still in and their finite scores, by descending score, ties by id. Immutable; arrays are read-only.
+
+    ``token_ids`` int32[n], ``scores`` float32[n], ``places`` intp[n] (where each token stands among the sorted raw
+    logits) or None where the tokens are the first n of them in their order. ``size`` is one more than the largest id
+    that ever was in, the number of slots torch would hold.
+    """
+
+    def __init__(
+        self,
+        token_ids: IdArray,
+        scores: FloatArray,
+        size: int,
+        places: PlaceArray | None = None,
+        *,
+        weights: FloatArray | None = None,
+    ) -> None:
+        self.token_ids = token_ids
+        self.scores = scores
+        self.size = size
+        self.places = places
+        self._weights = weights
+        self._scaled: tuple[float, LiveScores] | None = None
+        token_ids.flags.writeable = False
+        scores.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """exp(score - highest score) as torch's softmax has it, float32[n]."""
+        return exponentials(self._below_best()) if self._weights is None else self._weights
+
+    @cached_property
+    def weight(self) -> float:
+        """Sum of the weights, added in float64."""
+        return float(self.weights.sum(dtype=np.float64))
+
+    @property
+    def log_weight(self) -> float:
+        """log of `weight`: a score minus the highest one minus this is the log of its probability."""
+        return float(np.log(self.weight))
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """torch's softmax of the scores, summed in the order of token ids; float32[n]."""
+        reciprocal: np.float32 = np.float32(1) / total(self._by_id(self.weights))
+        return self.weights * reciprocal
+
+    @property
+    def ascending_probabilities(self) -> FloatArray:
+        """torch's softmax of the scores sorted in ascending order (as top-p does), in our order; float32[n]."""
+        reciprocal: np.float32 = np.float32(1) / total(self._laid_out(self.weights[::-1], self.size - len(self)))
+        return self.weights * reciprocal
+
+    def probabilities_in_order(self, order: PlaceArray) -> FloatArray:
+        """torch's softmax of the scores arranged in ``order``, removed ones last; float32[n] in that order."""
+        weights = self.weights[order]
+        reciprocal: np.float32 = np.float32(1) / total(self._laid_out(weights, 0))
+        return np.multiply(weights, reciprocal, dtype=np.float32)
+
+    @cached_property
+    def logprobs(self) -> FloatArray:
+        """torch's log-softmax of the scores, float32[n]."""
+        log_total = np.float32(np.log(np.float64(total(self._by_id(self.weights)))))
+        logprobs: FloatArray = self._below_best() - log_total
+        return logprobs
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Probabilities for reports, which need no agreement in the last bit; float32[n]."""
+        weights = np.exp(self._below_best())
+        return (weights / weights.sum(dtype=np.float64)).astype(np.float32)
+
+    @cached_property
+    def entropy(self) -> float:
+        """Entropy of the softmax, nats; 0 where nothing is left."""
+        if not len(self):
+            return 0.0
+        distance = np.maximum(self._below_best(), np.float32(-200))  # exp is 0 from there on: 0 * -inf would be NaN
+        weights = np.exp(distance)
+        weight = float(weights.sum(dtype=np.float64))
+        return max(0.0, float(np.log(weight)) - float((weights * distance).sum(dtype=np.float64)) / weight)
+
+    def _below_best(self) -> FloatArray:
+        """Scores minus the highest score."""
+        with np.errstate(over="ignore"):
+            distance: FloatArray = self.scores - self.scores[0]
+        return distance
+
+    @cached_property
+    def _inverse(self) -> IdArray:
+        inverse = np.full(self.size, -1, np.int32)
+        inverse[self.token_ids] = np.arange(len(self), dtype=np.int32)
+        return inverse
+
+    def locate(self, token_ids: NDArray[np.int64]) -> IdArray:
+        """Where tokens stand in the arrays, -1 for those that are out; int32 as long as ``token_ids``."""
+        known = (token_ids >= 0) & (token_ids < self.size)
+        return np.where(known, self._inverse[np.where(known, token_ids, 0)], np.int32(-1))
+
+    def places_or_range(self) -> PlaceArray:
+        """``places`` written out."""
+        return np.arange(len(self)) if self.places is None else self.places
+
+    def cut(self, keep: Mask) -> LiveScores:
+        """Only the tokens where ``keep`` (bool[n]) is true."""
+        count = int(np.count_nonzero(keep))
+        if count == len(self):
+            return self
+        chosen: slice | PlaceArray = slice(count)
+        places = self.places
+        if keep[:count].all():
+            places = None if places is None else _unless_range(places[:count])
+        else:
+            chosen = np.flatnonzero(keep)
+            places = chosen if places is None else places[chosen]
+        weights = self._known_weights()
+        if weights is not None:
+            # The same exponentials serve as long as the highest score stays.
+            weights = weights[chosen] if count and self.scores[chosen][0] == self.scores[0] else None
+        return LiveScores(self.token_ids[chosen], self.scores[chosen], self.size, places, weights=weights)
+
+    def edited(self, positions: NDArray[np.integer], scores: FloatArray) -> LiveScores:
+        """The tokens at ``positions`` (each once) with new scores; -inf takes a token out."""
+        if not len(positions):
+            return self
+        in_play = scores > -np.inf
+        moved = np.minimum(scores[in_play], LARGEST)
+        moved_from = positions[in_play]
+        order = np.argsort(sort_keys(moved, self.token_ids[moved_from]))
+        moved, moved_from = moved[order], moved_from[order]
+        moved_ids = self.token_ids[moved_from]
+        pieces = _pieces(len(self), np.sort(positions), self._slots(moved, moved_ids))
+        places = self.places_or_range()
+        new_scores = _spliced(self.scores, moved, pieces)
+        weights = self._known_weights()
+        if weights is not None:
+            same_best = len(new_scores) and new_scores[0] == self.scores[0]
+            weights = _spliced(weights, exponentials(moved - self.scores[0]), pieces) if same_best else None
+        return LiveScores(
+            _spliced(self.token_ids, moved_ids, pieces),
+            new_scores,
+            self.size,
+            _spliced(places, places[moved_from], pieces),
+            weights=weights,
+        )
+
+    def _slots(self, scores: FloatArray, token_ids: IdArray) -> list[int]:
+        """The positions before which tokens with these scores belong."""
+        ascending = self.scores[::-1]
+        first = len(self) - np.searchsorted(ascending, scores, side="right")
+        last = len(self) - np.searchsorted(ascending, scores, side="left")
+        return [
+            int(a) if a == b else int(a + np.searchsorted(self.token_ids[a:b], token_id))
+            for a, b, token_id in zip(first, last, token_ids, strict=True)
+        ]
+
+    def divided_by(self, temperature: float) -> LiveScores:
+        """All scores divided in float32, as transformers does; the last result is remembered for the next call.
+
+        Where the quotients overflow (transformers then yields NaN) the distances to the highest score are divided.
+        """
+        if self._scaled is None or self._scaled[0] != temperature:
+            self._scaled = (temperature, self._divided_by(np.float32(temperature)))
+        return self._scaled[1]
+
+    def _divided_by(self, temperature: np.float32) -> LiveScores:
+        with np.errstate(over="ignore"):
+            scores = self.scores / temperature
+            if not np.isfinite(scores[0]):
+                scores = self._below_best() / temperature
+        count = int(np.count_nonzero(scores > -np.inf))
+        places = None if self.places is None else self.places[:count]
+        scores, token_ids = scores[:count], self.token_ids[:count]
+        # Rounding makes neighbours equal; ties stand by id.
+        equal = scores[1:] == scores[:-1]
+        if not (equal & (token_ids[1:] < token_ids[:-1])).any():
+            return LiveScores(token_ids, scores, self.size, places)
+        tied = np.zeros(count, np.bool_)
+        tied[1:] = equal
+        tied[:-1] |= equal
+        at = np.flatnonzero(tied)
+        by_id = at[np.argsort(sort_keys(scores[at], token_ids[at]))]
+        token_ids = token_ids.copy()
+        token_ids[at] = token_ids[by_id]
+        places = self.places_or_range()[:count].copy()
+        places[at] = places[by_id]
+        return LiveScores(token_ids, scores, self.size, places)
+
+    def _known_weights(self) -> FloatArray | None:
+        return self.__dict__.get("weights", self._weights)
+
+    def _by_id(self, values: FloatArray) -> FloatArray:
+        """``values`` laid out so that `total` adds them as it would add all ``size`` slots in the order of ids."""
+        if len(self) * 16 > self.size or self.size < 128:
+            dense = np.zeros(self.size, np.float32)
+            dense[self.token_ids] = values
+            return dense
+        # Few tokens: what matters is each one's lane (id modulo 8) and the order within it.
+        order = np.argsort(self.token_ids)
+        lanes = self.token_ids[order] % 8
+        by_lane = np.argsort(lanes, kind="stable")
+        lanes = lanes[by_lane]
+        rows = np.arange(len(lanes)) - np.searchsorted(lanes, lanes)
+        grid = np.zeros((int(rows.max()) + 1, 8), np.float32)
+        grid[rows, lanes] = values[order[by_lane]]
+        return grid.ravel()
+
+    def _laid_out(self, values: FloatArray, before: int) -> FloatArray:
+        """``values`` preceded by ``before`` removed slots and followed by the rest of them."""
+        if self.size < 8:
+            return values
+        front = before % 8
+        back = max(0, 8 - front - len(values))
+        return np.concatenate([np.zeros(front, np.float32), values, np.zeros(back, np.float32)])
+
+
+def _unless_range(places: PlaceArray) -> PlaceArray | None:
+    """None in place of 0, 1, 2 ..."""
+    return None if np.array_equal(places, np.arange(len(places))) else places
+
+
+# A run of kept positions (start, stop), or one moved token (index, -1).
+_Piece = tuple[int, int]
+
+
+def _pieces(length: int, removed: NDArray[np.integer], slots: list[int]) -> list[_Piece]:
+    """What is left of ``length`` positions without ``removed`` (ascending), with moved tokens before their slots."""
+    events = sorted([(slot, 0, index) for index, slot in enumerate(slots)] + [(int(r), 1, 0) for r in removed])
+    pieces: list[_Piece] = []
+    start = 0
+    for position, is_removal, index in events:
+        if position > start:
+            pieces.append((start, position))
+            start = position
+        if is_removal:
+            start = position + 1
+        else:
+            pieces.append((index, -1))
+    pieces.append((start, length))
+    return pieces
+
+
+def _spliced(array: NDArray[_Number], moved: NDArray[_Number], pieces: list[_Piece]) -> NDArray[_Number]:
+    return np.concatenate([moved[a : a + 1] if b < 0 else array[a:b] for a, b in pieces])
