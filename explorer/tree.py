@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 NodeId = int
 HowChosen = Literal["greedy", "drawn", "manual", "beam", "expanded", "given"]
@@ -64,6 +65,9 @@ class TokenTree:
     """
 
     def __init__(self) -> None:
+        # Half a second, which a window that only shows nodes need not wait for.
+        import networkx as nx
+
         self.graph: nx.DiGraph = nx.DiGraph()
         self.graph.add_node(ROOT)
         self._nodes: dict[NodeId, Node] = {}
