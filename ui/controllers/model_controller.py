@@ -14,8 +14,6 @@ from explorer.engine.client import Engine
 from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo, ModelRef
-from explorer.models.catalog import KNOWN, ModelEntry, list_models, remove_model
-from explorer.models.hub_source import is_hub_name
 from explorer.progress import Progress
 from explorer.text import Prompt
 from ui.bridge import Bridge, Job, JobContext
@@ -24,9 +22,10 @@ from ui.session_thread import EngineStatus, OpenedSession, SessionThread
 from ui.threads import JobThread
 
 if TYPE_CHECKING:  # see ui.session_thread
+    from explorer.models.catalog import ModelEntry
     from explorer.workspace import Workspace
 
-DEFAULT_MODEL = next(iter(KNOWN))
+DEFAULT_MODEL = "smollm2-135m"
 LESSON = "lesson:breakfast"
 _FIRST_PROMPT = "The capital of France is"
 _NEW_TOKENS = 100  # a limit that is visible and can be changed, so that a run ends
@@ -79,7 +78,7 @@ class ModelController(QObject):
 
     def refresh_entries(self) -> None:
         """Look again which models there are."""
-        self._models.post("list models", lambda engine, job: list_models(), done=self._take_entries)
+        self._models.post("list models", _list_models, done=self._take_entries)
 
     def open(self, ref: ModelRef) -> None:
         """Load a model, fetching it first where needed. The session that is open goes on with it where it is its
@@ -90,14 +89,13 @@ class ModelController(QObject):
         """Load the model of the session that is open, so that it can go on; what would have to be downloaded is only
         offered."""
 
-        def decide(entries: Sequence[ModelEntry]) -> None:
-            self._take_entries(entries)
-            if needs_fetching(ref.source, entries):
+        def decide(needs_fetching: bool) -> None:
+            if needs_fetching:
                 self.failed.emit(_not_here(ref.source))
             else:
                 self.load_for_session(ref)
 
-        self._models.post("look for the model", lambda engine, job: list_models(), done=decide)
+        self._models.post("look for the model", lambda engine, job: _needs_fetching(ref.source), done=decide)
 
     def load_for_session(self, ref: ModelRef) -> None:
         """As `open_for_session`, downloading what is missing."""
@@ -116,7 +114,7 @@ class ModelController(QObject):
 
     def remove(self, entry: ModelEntry) -> None:
         """Delete a model's files. It can be fetched again."""
-        self._models.post("remove", lambda engine, job: remove_model(entry.name), done=lambda _: self.refresh_entries())
+        self._models.post("remove", lambda engine, job: _remove(entry.name), done=lambda _: self.refresh_entries())
 
     def restart(self) -> None:
         """Start the same model again after its process ended."""
@@ -312,9 +310,27 @@ def progress_text(what: str, progress: Progress) -> str:
     return tr("{what}: {phase}").format(what=what, phase=phase)
 
 
-def needs_fetching(source: str, entries: Sequence[ModelEntry]) -> bool:
+# On the model thread: the catalogue comes with the hub's library, which the window's first paint must not wait for.
+
+
+def _list_models(engine: Engine, job: JobContext) -> list[ModelEntry]:
+    from explorer.models.catalog import list_models
+
+    return list_models()
+
+
+def _remove(name: str) -> None:
+    from explorer.models.catalog import remove_model
+
+    remove_model(name)
+
+
+def _needs_fetching(source: str) -> bool:
     """Whether opening ``source`` would download something."""
-    here = any(entry.name == source and entry.state == "installed" for entry in entries)
+    from explorer.models.catalog import KNOWN, list_models
+    from explorer.models.hub_source import is_hub_name
+
+    here = any(entry.name == source and entry.state == "installed" for entry in list_models())
     return not here and (source in KNOWN or is_hub_name(source))
 
 

@@ -28,7 +28,9 @@ def plain_label(text: str = "", *, wrap: bool = True, quiet: bool = False) -> QL
     label.setWordWrap(wrap)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if wrap:
-        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)  # which a policy made anew forgets
+        label.setSizePolicy(policy)
     if quiet:
         label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
     return label

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -24,9 +25,11 @@ from PySide6.QtWidgets import (
 
 from explorer.i18n import N_, tr
 from explorer.models.base import ModelInfo, ModelRef
-from explorer.models.catalog import ModelEntry
 from ui.format import count, tooltip
 from ui.panels.common import GRID, describe, plain_label, push_button
+
+if TYPE_CHECKING:  # it comes with the hub's library, which the model thread pays for
+    from explorer.models.catalog import ModelEntry
 
 _ENTRY = Qt.ItemDataRole.UserRole
 _DEVICES = (
@@ -263,8 +266,8 @@ class ModelPanel(QScrollArea):
 
     def _chosen(self) -> ModelEntry | None:
         item = self._list.currentItem()
-        entry = item.data(_ENTRY) if item is not None else None
-        return entry if isinstance(entry, ModelEntry) else None
+        entry: ModelEntry | None = item.data(_ENTRY) if item is not None else None
+        return entry
 
     def _chosen_changed(self) -> None:
         entry = self._chosen()

@@ -15,6 +15,7 @@ from ui.panels.id_lists import format_ids, parse_ids
 
 _INT_LIMIT = 2**31 - 1  # of Qt's spin box
 _FLOAT_LIMIT = 1e6
+_BOX_WIDTH = 21 * GRID
 
 SOURCE_LABELS: dict[Source, str] = {
     "off": N_("off"),
@@ -83,9 +84,7 @@ class NumberRow(ParameterRow):
     def __init__(self, parameter: Parameter) -> None:
         super().__init__(parameter)
         self._step = parameter.step if parameter.kind == "float" else max(1.0, round(parameter.step))
-        self._low = self._off_or(parameter.minimum)
-        high = parameter.soft_maximum if parameter.soft_maximum is not None else parameter.maximum
-        self._high = high if high is not None else self._low + 100 * self._step
+        self._low, self._high = slider_range(parameter, self._step)
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setRange(0, max(1, round((self._high - self._low) / self._step)))
         self._slider.setPageStep(max(1, self._slider.maximum() // 10))
@@ -100,29 +99,28 @@ class NumberRow(ParameterRow):
         self._box.valueChanged.connect(self._typed)
         self._box.editingFinished.connect(self.released)
 
-    def _off_or(self, minimum: float | None) -> float:
-        off = self.parameter.off
-        number = float(off) if isinstance(off, int | float) else 0.0
-        return number if minimum is None else min(number, minimum)
-
     def _number_box(self) -> QSpinBox | QDoubleSpinBox:
-        maximum = self.parameter.maximum
+        low, maximum = number_range(self.parameter)
         if self.parameter.kind == "int":
             box = QSpinBox()
-            box.setRange(math.ceil(self._low), _INT_LIMIT if maximum is None else min(_INT_LIMIT, int(maximum)))
+            box.setRange(max(-_INT_LIMIT, math.ceil(low)), int(min(_INT_LIMIT, maximum)))
+            box.setMinimumWidth(_BOX_WIDTH)
+            box.setMaximumWidth(_BOX_WIDTH)
             box.setSingleStep(int(self._step))
             box.setKeyboardTracking(False)
             return box
         decimals = max(2, -math.floor(math.log10(self._step)))
         double = QDoubleSpinBox()
         double.setDecimals(decimals + 1)
-        double.setRange(self._low, _FLOAT_LIMIT if maximum is None else maximum)
+        double.setRange(low, min(_FLOAT_LIMIT, maximum))
+        double.setMinimumWidth(_BOX_WIDTH)
+        double.setMaximumWidth(_BOX_WIDTH)
         double.setSingleStep(self._step)
         double.setKeyboardTracking(False)
         return double
 
     def _show(self, value: ParamValue) -> None:
-        number = float(value) if isinstance(value, int | float) else self._low
+        number = float(value) if isinstance(value, int | float) else 0.0
         for control in (self._slider, self._box):
             control.blockSignals(True)
         self._slider.setValue(round((number - self._low) / self._step))
@@ -179,6 +177,24 @@ class IdsRow(ParameterRow):
             return
         self.changed.emit(value, False)
         self.released.emit()
+
+
+def slider_range(parameter: Parameter, step: float) -> tuple[float, float]:
+    """The usual values, for a slider: up to the soft maximum, and as far below zero where that is permitted."""
+    off = float(parameter.off) if isinstance(parameter.off, int | float) else 0.0
+    low = off if parameter.minimum is None else min(off, parameter.minimum)
+    high = parameter.soft_maximum if parameter.soft_maximum is not None else parameter.maximum
+    high = high if high is not None else low + 100 * step
+    return max(low, -high), high
+
+
+def number_range(parameter: Parameter) -> tuple[float, float]:
+    """Every permitted value, for typing."""
+    off = float(parameter.off) if isinstance(parameter.off, int | float) else 0.0
+    low = -math.inf if parameter.minimum is None else parameter.minimum
+    if parameter.exclusive_minimum:
+        low += parameter.step / 10
+    return max(min(off, low), -_FLOAT_LIMIT), math.inf if parameter.maximum is None else parameter.maximum
 
 
 def parameter_row(parameter: Parameter) -> ParameterRow:

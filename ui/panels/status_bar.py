@@ -96,7 +96,7 @@ class StatusBar(QStatusBar):
         self._saved.setToolTip(tooltip(why))
 
     def set_memory(self, cache_bytes: int | None, rss_bytes: int | None) -> None:
-        if cache_bytes is None or rss_bytes is None:
+        if not cache_bytes or rss_bytes is None:
             self._memory.setText("")
             return
         self._memory.setText(
