@@ -10,7 +10,7 @@
                 "path": ["帮助"], "next": {"记忆": 0.7}, "probability": 0.6, "stop": "eos"}]}
 
 ``id`` is the file's name and what ``lesson:<id>`` opens; ``number`` is its place in the list. ``settings`` are what the
-lesson starts with (their source is "preset"), by name (``max_new_tokens``), everything else being off. A step's ``kind`` is
+lesson starts with, by name (``max_new_tokens``); their source is "preset", everything else is off. A step's ``kind`` is
 ``predict`` (a question to answer first), ``reveal`` (what happens, and why) or ``try`` (the same on a real model). The
 other entries of a step may be left out: ``path`` are the tokens after the prompt that lead to where the step plays;
 ``next`` the model probabilities of some tokens there, ``probability`` that of the whole path, each rounded to four
