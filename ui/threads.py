@@ -87,8 +87,8 @@ class JobThread(Generic[Owned]):
         owned = self._create()
         self._opened(owned)
         while self._await_work(owned):
-            for job in self._take_all():
-                self._execute(owned, job)
+            for _ in range(len(self._queue)):  # what comes meanwhile is served after the stream's next item
+                self._execute(owned, self._take())
             if self._streams and not self._closing:
                 self._advance(owned)
         for _, stream in self._streams:
@@ -108,17 +108,16 @@ class JobThread(Generic[Owned]):
             with self._condition:
                 self._condition.wait_for(lambda: self._queue or self._closing, self._poll_seconds)
 
-    def _take_all(self) -> list[Job[Owned]]:
+    def _take(self) -> Job[Owned]:
         with self._condition:
-            jobs = list(self._queue)
-            self._queue.clear()
-            return jobs
+            self._current = self._queue.popleft()
+            return self._current
 
     def _execute(self, owned: Owned, job: Job[Owned]) -> None:
         if job.cancel.cancelled or self._closing:
             self._bridge.put(WasCancelled(job.number))
+            self._current = None
             return
-        self._current = job
         try:
             value = job.work(owned, self._bridge.context(job))
         except Exception as error:

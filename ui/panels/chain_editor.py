@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.i18n import tr
-from ui.panels.common import GRID, describe, tool_button
+from ui.panels.common import GRID, compact, describe, tool_button
 
 _CUSTOM = ""
 _NAME = Qt.ItemDataRole.UserRole
@@ -33,6 +33,7 @@ class ChainEditor(QWidget):
         self._labels = labels
         self._presets = presets
         self._preset = QComboBox()
+        compact(self._preset)
         for name in presets:
             self._preset.addItem(name, name)
         self._preset.addItem(tr("My own order"), _CUSTOM)

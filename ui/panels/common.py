@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from ui.format import tooltip
 
@@ -34,6 +34,12 @@ def plain_label(text: str = "", *, wrap: bool = True, quiet: bool = False) -> QL
     if quiet:
         label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
     return label
+
+
+def compact(box: QComboBox) -> None:
+    """Let a box be narrower than its longest entry, which the open list shows in full."""
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(8)
 
 
 def push_button(text: str, help_text: str, slot: Callable[[], object]) -> QPushButton:

@@ -5,7 +5,7 @@ While a control moves the panel previews; when it comes to rest the panel commit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,15 +22,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.decoding.parameter import ParamValue
+from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.params import Settings, settings_from_generation_config
-from explorer.decoding.processors import ORDERS, STAGES
+from explorer.decoding.processors import ORDERS, PARAMETERS, STAGES
 from explorer.i18n import tr
 from explorer.messages import SettingsError
 from explorer.models.base import ModelInfo
 from explorer.text import Vocabulary
 from ui.panels.chain_editor import ChainEditor
-from ui.panels.common import GRID, describe, plain_label, push_button
+from ui.panels.common import GRID, compact, describe, plain_label, push_button
 from ui.panels.parameter_row import ParameterRow, parameter_row
 from ui.panels.presets import PRESETS, apply_preset
 from ui.panels.seed_row import SeedRow
@@ -135,6 +135,7 @@ class SettingsPanel(QScrollArea):
         layout.addWidget(
             plain_label(tr("A filter that is not set is off. Nothing is switched on behind your back."), quiet=True)
         )
+        compact(self._preset)
         self._preset.addItem(tr("Starting points…"), "")
         for preset in PRESETS:
             self._preset.addItem(tr(preset.label), preset.name)
@@ -149,25 +150,31 @@ class SettingsPanel(QScrollArea):
         top.addWidget(self._all_off)
         layout.addLayout(top)
         layout.addWidget(self._own)
-        for stage in STAGES:
-            for parameter in stage.parameters:
-                row = parameter_row(parameter)
-                row.changed.connect(self._changer(parameter.name))
-                row.released.connect(self.commit)
-                self._rows[parameter.name] = row
-                layout.addWidget(row)
-        for title, widget in (
-            (tr("Order of the filters"), self._chain),
-            (tr("Stop rules"), self._stop),
-            (tr("Seed"), self._seed),
-        ):
-            layout.addWidget(_group(title, widget))
+        others = {tr("Seed"): self._seed, tr("Stop rules"): self._stop, tr("Order of the filters"): self._chain}
+        for title, parameters in _sections():
+            layout.addWidget(_group(title, self._column(parameters)))
+            if others:
+                following = next(iter(others))
+                layout.addWidget(_group(following, others.pop(following)))
         layout.addStretch(1)
         self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def _column(self, parameters: Sequence[Parameter]) -> QWidget:
+        column = QWidget()
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2 * GRID)
+        for parameter in parameters:
+            row = parameter_row(parameter)
+            row.changed.connect(self._changer(parameter.name))
+            row.released.connect(self.commit)
+            self._rows[parameter.name] = row
+            layout.addWidget(row)
+        return column
 
     def _changer(self, name: str) -> Callable[[ParamValue, bool], None]:
         def change(value: ParamValue, dragging: bool) -> None:
@@ -255,6 +262,19 @@ class _WheelGuard(QObject):
             event.ignore()
             return True
         return False
+
+
+def _sections() -> list[tuple[str, list[Parameter]]]:
+    """Every declared parameter under a heading, the usual ones first; one nobody placed stands with the filters."""
+    usual = ("temperature", "top_k", "top_p", "min_p")
+    penalties = ("repetition_penalty", "presence_penalty", "frequency_penalty", "no_repeat_ngram_size")
+    tokens = ("logit_bias", "ban", "min_new_tokens")
+    rest = tuple(name for name in PARAMETERS if name not in usual + penalties + tokens)
+    titles = (tr("Sampling"), tr("Repetition"), tr("More filters"), tr("Particular tokens"))
+    return [
+        (title, [PARAMETERS[name] for name in names if name in PARAMETERS])
+        for title, names in zip(titles, (usual, penalties, rest, tokens), strict=True)
+    ]
 
 
 def _group(title: str, content: QWidget) -> QGroupBox:

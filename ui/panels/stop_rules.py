@@ -31,7 +31,8 @@ class StopRules(QWidget):
         self._strings.setTabChangesFocus(True)
         self._strings.setMaximumHeight(18 * GRID)
         self._strings.setPlaceholderText(tr("one a line; \\n is a line break"))
-        self._own = QCheckBox()
+        self._own = QCheckBox(tr("The model's own end tokens"))
+        self._listed = plain_label(quiet=True)
         self._eos = QLineEdit()
         self._eos.setPlaceholderText("2, 7")
         self._error = plain_label()
@@ -47,6 +48,7 @@ class StopRules(QWidget):
         form.addRow(tr("At most tokens in all"), self._length)
         form.addRow(tr("Stop strings"), self._strings)
         form.addRow(self._own)
+        form.addRow(self._listed)
         form.addRow(tr("Other end tokens"), self._eos)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -62,7 +64,7 @@ class StopRules(QWidget):
         """The end tokens of the model's own list, and how they read."""
         self._model_eos = ids
         listed = ", ".join(f"{label} ({token_id})" for token_id, label in zip(ids, labels, strict=True))
-        self._own.setText(tr("End at the model's own end tokens: {tokens}").format(tokens=listed or tr("it has none")))
+        self._listed.setText(tr("Its own: {tokens}").format(tokens=listed or tr("none")))
 
     def set_stopping(self, stopping: StopParams, sources: Mapping[str, Source]) -> None:
         """Show rules in force without telling anybody."""
@@ -117,7 +119,7 @@ class StopRules(QWidget):
         )
         describe(
             self._own,
-            tr("End at the model's own end tokens"),
+            tr("The model's own end tokens"),
             tr("The model says it is done by predicting one of its end tokens."),
         )
         describe(
