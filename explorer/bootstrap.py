@@ -251,7 +251,7 @@ class Environment:
                 for line in pip.stdout or ():
                     log.write(line)
                     lines.append(line)
-                    if re.match(r"\s*(Downloading|Installing|Successfully)\b", line):
+                    if re.match(r"\s*(Downloading|Installing collected|Successfully installed)\b", line):
                         say("  " + (line.strip() if len(line) < 118 else line.strip()[:110] + " ..."))
         if pip.returncode:
             raise SetupError(explain_pip("".join(lines), log_path))

@@ -45,14 +45,15 @@ def gui(context: typer.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line and leave with its exit code."""
+    """Run the command line in the user's language and leave with its exit code."""
     set_language(system_language())
-    command = typer.main.get_command(app)
+    sys.exit(invoke(arguments))
+
+
+def invoke(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; whatever goes wrong has been said on standard error then."""
+    command: Any = typer.main.get_command(app)
     _translate(command)
-    sys.exit(_run(command, arguments))
-
-
-def _run(command: Any, arguments: Sequence[str] | None) -> int:
     try:
         command.main(args=arguments, prog_name="token-tree")
     except SystemExit as left:

@@ -1,0 +1,73 @@
+"""The command line called as a function, and table models for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from explorer.cli.main import invoke
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as one strict JSON document."""
+        return json.loads(self.out, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+Cli = Callable[..., Outcome]
+Tables = Callable[..., str]
+
+EOS_TREE = {
+    "vocab": ["A", "B", "C", "D", "<eos>"],
+    "eos": ["<eos>"],
+    "context_length": 64,
+    "rows": [
+        {"after": [], "probs": {"A": 0.6, "B": 0.4}},
+        {"after": ["A"], "probs": {"C": 0.55, "D": 0.45}},
+        {"after": ["B"], "probs": {"C": 0.1, "D": 0.9}},
+        {"after": ["*", "*"], "probs": {"<eos>": 0.9, "A": 0.1}},
+    ],
+    "otherwise": {"probs": {"<eos>": 1.0}},
+}
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run a command; the model still runs in a child process of its own."""
+
+    def call(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        code = invoke([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Tables:
+    """Write a table model and return what --model takes."""
+
+    def write(name: str = "eos-tree", **entries: Any) -> str:
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"name": name, **EOS_TREE, **entries}), encoding="utf-8")
+        return f"table:{path}"
+
+    return write
