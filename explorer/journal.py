@@ -135,5 +135,7 @@ def _push(stack: list[list[CommandRecord]], command: CommandRecord) -> None:
 
 def _carry_over(state: SessionState, old: SessionState, new: SessionState) -> SessionState:
     """``state`` with the fields in which ``old`` and ``new`` differ taken from ``new``."""
-    changed = {f.name: getattr(new, f.name) for f in fields(SessionState) if getattr(old, f.name) != getattr(new, f.name)}
+    changed = {
+        f.name: getattr(new, f.name) for f in fields(SessionState) if getattr(old, f.name) != getattr(new, f.name)
+    }
     return replace(state, **changed)

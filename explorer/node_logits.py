@@ -17,7 +17,7 @@ _MEMORY_BUDGET = 192 * 2**20  # bytes; about 480 nodes of a 49 152-token vocabul
 
 
 class NodeLogits:
-    """Sorted logits by node, the last used kept in memory. A node's numbers, once computed, do not change while kept."""
+    """Sorted logits by node, the last used kept in memory: a node's numbers do not change while they are kept."""
 
     def __init__(self, engine: Engine, stored: Callable[[NodeId], Observation | None]) -> None:
         self._engine = engine

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Literal
 
 from explorer.decoding.choice import Choice, draw, greedy, manual
@@ -24,14 +24,14 @@ from explorer.decoding.stopping import (
 from explorer.engine.client import Engine
 from explorer.events import Change, NodeView
 from explorer.i18n import N_
-from explorer.journal import Journal, Reversal
-from explorer.messages import EngineError, PromptError, StoreError, UserMessage
+from explorer.journal import Reversal
+from explorer.ledger import Ledger
+from explorer.messages import EngineError, UserMessage
 from explorer.models.base import ModelInfo
 from explorer.node_logits import LogitsOrigin, NodeLogits
-from explorer.outbox import Outbox
 from explorer.progress import Cancelled, CancelToken, ProgressCallback
 from explorer.store import SessionStore
-from explorer.store.records import CommandRecord, SessionState, StepRecord, StopRecord
+from explorer.store.records import CommandRecord, SessionState, StepRecord, StopRecord, StoredSession
 from explorer.text import Vocabulary, path_pieces
 from explorer.tree import ROOT, Edge, Node, NodeId, TokenTree
 
@@ -52,77 +52,71 @@ class Session:
 
     def __init__(
         self,
-        *,
         store: SessionStore,
         engine: Engine,
         model: ModelInfo,
         vocabulary: Vocabulary,
         state: SessionState,
-        created: datetime,
-        session_id: int | None = None,
-        nodes: Iterable[Node] = (),
-        hidden: frozenset[NodeId] = frozenset(),
-        commands: Iterable[CommandRecord] = (),
+        stored: StoredSession | None = None,
     ) -> None:
+        """A new session that begins with ``state``, or one that was ``stored``."""
         self.model = model
         self.vocabulary = vocabulary
-        self.created = created
-        self.tree = TokenTree()
-        for node in nodes:
-            self.tree.add(node)
-        self.tree.hide(hidden)
-        self._state = state
-        self._store = store
         self._engine = engine
-        self._journal = Journal(commands)
-        self._outbox = Outbox()
-        self._id = session_id
-        self._logits = NodeLogits(engine, self._stored_observation)
-        self._observed: set[NodeId] = set()
+        self._ledger = Ledger(store, model, vocabulary, state, stored)
+        self._logits = NodeLogits(engine, self._ledger.observation)
         self._subscribers: list[Callable[[Change], None]] = []
         self._changes = 0
-        self._environment = model.environment
-        if session_id is None:
-            self._outbox.write(self._create)
 
     # --- what there is -----------------------------------------------------------------------------------------------
 
     @property
     def id(self) -> int | None:
         """Its id in the library; None while it could not be written there yet."""
-        return self._id
+        return self._ledger.id
+
+    @property
+    def created(self) -> datetime:
+        return self._ledger.created
+
+    @property
+    def tree(self) -> TokenTree:
+        """The tree, to look at; only commands change it."""
+        return self._ledger.tree
 
     @property
     def state(self) -> SessionState:
-        return self._state
+        return self._ledger.state
 
     @property
     def live(self) -> bool:
         """Whether the engine holds this session's model, so that new steps can be computed."""
-        return self._engine.alive and self._engine.info is not None and self._engine.info.identity == self.model.identity
+        return (
+            self._engine.alive and self._engine.info is not None and self._engine.info.identity == self.model.identity
+        )
 
     @property
     def commands(self) -> tuple[CommandRecord, ...]:
         """Every command ever given, undone and abandoned ones included."""
-        return self._journal.commands
+        return self._ledger.commands
 
     @property
     def undo_kind(self) -> str | None:
         """The kind of command `undo` would take back; None where there is none."""
-        return self._journal.undo_kind
+        return self._ledger.undo_kind
 
     @property
     def redo_kind(self) -> str | None:
-        return self._journal.redo_kind
+        return self._ledger.redo_kind
 
     @property
     def unsaved(self) -> int:
-        """Commands that are not in the library yet; `save_error` says why."""
-        return len(self._outbox)
+        """Writes that are not in the library yet; `save_error` says why."""
+        return self._ledger.unsaved
 
     @property
     def save_error(self) -> UserMessage | None:
-        return self._outbox.error
+        return self._ledger.save_error
 
     def subscribe(self, subscriber: Callable[[Change], None]) -> None:
         """Call ``subscriber`` with every change from now on, in the session's thread."""
@@ -130,15 +124,15 @@ class Session:
 
     def prefix(self, node_id: NodeId) -> tuple[int, ...]:
         """Every token id the model sees at a node: the prompt and the path."""
-        return self._state.prompt.ids + self.tree.token_ids(node_id)
+        return self.state.prompt.ids + self.tree.token_ids(node_id)
 
     def context(self, node_id: NodeId) -> StepContext:
         """What the filters may look at besides the logits."""
-        return StepContext(self._state.prompt.ids, self.tree.token_ids(node_id), self._eos_token_ids())
+        return StepContext(self.state.prompt.ids, self.tree.token_ids(node_id), self._eos_token_ids())
 
     def stop_at(self, node_id: NodeId) -> StopEvent | None:
         """The stop in force at a node under the present settings; None means generation may go on."""
-        return check_stop(self._stop_path(node_id))
+        return check_stop(self._stop_path(self.tree.token_ids(node_id)))
 
     def distribution(
         self, node_id: NodeId, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
@@ -149,7 +143,7 @@ class Session:
         """
         context = self.context(node_id)
         logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel)
-        return None if logits is None else evaluate(logits, self._state.settings.sampling, context)
+        return None if logits is None else evaluate(logits, self.state.settings.sampling, context)
 
     def view(
         self,
@@ -163,12 +157,13 @@ class Session:
 
         With ``compute`` False the model is not asked: the distribution is there only if it is at hand.
         """
-        node_id = self._state.current if node_id is None else node_id
+        node_id = self.state.current if node_id is None else node_id
         context, stop = self.context(node_id), self.stop_at(node_id)
         live = self.live and compute and self._worth_computing(node_id, stop)
         logits, source = self._node_logits(node_id, context, live=live, progress=progress, cancel=cancel)
         if source == "model":
-            self._observe(node_id)
+            for observed, observation in self._new_observation(node_id).items():
+                self._ledger.observe(observed, observation)
         pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
         generated = tuple(pieces[len(context.prompt_ids) :])
         text = "".join(piece.text for piece in generated)
@@ -184,9 +179,9 @@ class Session:
             stop=stop,
             taken={self.tree.node(child).token_id: child for child in self.tree.children(node_id)},
             logits=logits,
-            distribution=None if logits is None else evaluate(logits, self._state.settings.sampling, context),
+            distribution=None if logits is None else evaluate(logits, self.state.settings.sampling, context),
             source=source,
-            state=self._state,
+            state=self.state,
             edges=tuple(self.tree.node(node).edge for node in path),
         )
 
@@ -196,17 +191,18 @@ class Session:
         """Make a node the current one. Navigation, not an edit: remembered, but not undone. Raises KeyError."""
         if node_id not in self.tree:
             raise KeyError(node_id)
-        self._state = replace(self._state, current=node_id)
-        self._save_position()
+        self._ledger.move(node_id)
         return self._emit("select", origin)
 
-    def step_greedy(self, *, past_stop: bool = False, cancel: CancelToken | None = None, origin: str = "user") -> Change:
+    def step_greedy(
+        self, *, past_stop: bool = False, cancel: CancelToken | None = None, origin: str = "user"
+    ) -> Change:
         """Take the most probable token at the current node, or record why generation stops here."""
-        return self._step("greedy", self._state.current, past_stop=past_stop, cancel=cancel, origin=origin)
+        return self._step("greedy", self.state.current, past_stop=past_stop, cancel=cancel, origin=origin)
 
     def step_draw(self, *, past_stop: bool = False, cancel: CancelToken | None = None, origin: str = "user") -> Change:
         """Draw a token at the current node with the session's seed and next draw index."""
-        return self._step("sample", self._state.current, past_stop=past_stop, cancel=cancel, origin=origin)
+        return self._step("sample", self.state.current, past_stop=past_stop, cancel=cancel, origin=origin)
 
     def pick(
         self, token_id: int, node_id: NodeId | None = None, *, cancel: CancelToken | None = None, origin: str = "user"
@@ -215,7 +211,7 @@ class Session:
 
         Raises `PromptError` for an id outside the vocabulary and where the context window is full.
         """
-        parent = self._state.current if node_id is None else node_id
+        parent = self.state.current if node_id is None else node_id
         stop = self.stop_at(parent)
         if stop is not None and stop.kind in _FINAL_STOPS:
             return self._record_stop(parent, stop, origin)
@@ -236,8 +232,8 @@ class Session:
         The current node follows the run until the user looks elsewhere. Cancelling or an engine error keeps what was
         finished and records the event; the error is raised again.
         """
-        head = self._state.current if start is None else start
-        group = self._journal.next_seq
+        head = self.state.current if start is None else start
+        group = self._ledger.next_seq
         steps = 0
         while (max_steps is None or steps < max_steps) and head in self.tree:
             try:
@@ -252,43 +248,51 @@ class Session:
                 raise
             steps += 1
             moved = change.command == "run"
-            head = self._journal.commands[-1].steps[0].node if moved else head
+            head = self.commands[-1].steps[0].node if moved else head
             yield change
             if change.stop is not None:
                 return
 
     def set_settings(self, settings: Settings, origin: str = "user") -> Change:
         """Put other settings in force from here on; what was recorded keeps its own."""
-        return self._edit("settings", origin, settings=settings)
+        return self._commit("settings", origin, replace(self.state, settings=settings))
 
     def set_seed(self, seed: int, next_draw_index: int = 0, origin: str = "user") -> Change:
         """Use another seed (0 .. 2^63-1), drawing from ``next_draw_index`` on. Raises ValueError outside the range."""
         if not 0 <= seed < 2**63 or next_draw_index < 0:
             raise ValueError(f"seed {seed} or draw index {next_draw_index} out of range")
-        return self._edit("seed", origin, seed=seed, next_draw_index=next_draw_index)
+        return self._commit("seed", origin, replace(self.state, seed=seed, next_draw_index=next_draw_index))
 
     def rename(self, title: str, origin: str = "user") -> Change:
-        return self._edit("rename", origin, title=title)
+        return self._commit("rename", origin, replace(self.state, title=title))
 
     def delete_branch(self, node_id: NodeId, origin: str = "user") -> Change:
         """Hide a node and everything below it; undo brings it back with the same ids."""
         if node_id == ROOT:
             raise ValueError("the prompt cannot be deleted")
         hidden = frozenset(self.tree.subtree(node_id))
-        current = self.tree.node(node_id).parent if self._state.current in hidden else self._state.current
-        return self._commit("delete", origin, replace(self._state, current=current), hidden=hidden)
+        current = self.tree.node(node_id).parent if self.state.current in hidden else self.state.current
+        return self._commit("delete", origin, replace(self.state, current=current), hidden=hidden)
 
     def undo(self, origin: str = "user") -> Change | None:
         """Take the last gesture back; None when there is none. Never calls the model."""
-        return self._reverse("undo", self._journal.undo(self._state), "undone", origin)
+        return self._emit_reversal("undo", self._ledger.undo(), origin)
 
     def redo(self, origin: str = "user") -> Change | None:
         """Bring the last undone gesture again from its recorded outcome; None when there is none."""
-        return self._reverse("redo", self._journal.redo(self._state), "done", origin)
+        return self._emit_reversal("redo", self._ledger.redo(), origin)
 
     def save(self) -> bool:
         """Try again to write what could not be written; True when everything is on disk."""
-        return self._outbox.flush()
+        return self._ledger.save()
+
+    def save_copy(self, title: str) -> Change:
+        """Go on as a new session in the library, complete: the way out of a conflict with another window.
+
+        Raises `StoreError`; the session then stays what it was.
+        """
+        self._ledger.save_copy(title)
+        return self._emit("rename", "user")
 
     # --- stepping ----------------------------------------------------------------------------------------------------
 
@@ -313,8 +317,8 @@ class Session:
         if how == "greedy":
             choice = greedy(distribution)
         else:
-            choice = draw(distribution, self._state.seed, self._state.next_draw_index)
-        follow = node_id == self._state.current
+            choice = draw(distribution, self.state.seed, self.state.next_draw_index)
+        follow = node_id == self.state.current
         return self._take(node_id, distribution, choice, kind, origin, follow=follow, group=group)
 
     def _take(
@@ -350,15 +354,15 @@ class Session:
             logit=edge.logit,
             model_logprob=edge.model_logprob,
             sampling_logprob=edge.sampling_logprob,
-            settings=self._state.settings,
-            seed=self._state.seed if choice.draw_index is not None else None,
+            settings=self.state.settings,
+            seed=self.state.seed if choice.draw_index is not None else None,
             draw_index=choice.draw_index,
             u=choice.u,
         )
         after = replace(
-            self._state,
-            current=child if follow else self._state.current,
-            next_draw_index=self._state.next_draw_index + (choice.draw_index is not None),
+            self.state,
+            current=child if follow else self.state.current,
+            next_draw_index=self.state.next_draw_index + (choice.draw_index is not None),
         )
         return self._commit(
             kind,
@@ -368,7 +372,13 @@ class Session:
             added=(node,) if known is None else (),
             revealed=frozenset({child}) if known is not None and self.tree.is_hidden(child) else frozenset(),
             steps=(step,),
+            stops=self._stops_on_arrival(node),
+            observations=self._new_observation(parent),
         )
+
+    def _stops_on_arrival(self, node: Node) -> tuple[StopRecord, ...]:
+        stop = check_stop(self._stop_path((*self.tree.token_ids(node.parent), node.token_id)))
+        return () if stop is None else (StopRecord(node.id, stop),)
 
     def _node_logits(
         self,
@@ -404,17 +414,16 @@ class Session:
         return distribution
 
     def _record_stop(self, node_id: NodeId, stop: StopEvent, origin: str, group: int | None = None) -> Change:
-        return self._commit("stop", origin, self._state, group=group, stops=(StopRecord(node_id, stop),))
+        return self._commit("stop", origin, group=group, stops=(StopRecord(node_id, stop),))
 
-    def _stop_path(self, node_id: NodeId) -> StopPath:
-        generated = self.tree.token_ids(node_id)
-        stopping = self._state.settings.stopping
+    def _stop_path(self, generated: tuple[int, ...]) -> StopPath:
+        stopping = self.state.settings.stopping
         text = last = ""
         if stopping.stop_strings and generated:
-            pieces = path_pieces(self.vocabulary, self._state.prompt.ids + generated)[-len(generated) :]
+            pieces = path_pieces(self.vocabulary, self.state.prompt.ids + generated)[-len(generated) :]
             text, last = "".join(piece.text for piece in pieces), pieces[-1].text
         return StopPath(
-            prompt_length=len(self._state.prompt.ids),
+            prompt_length=len(self.state.prompt.ids),
             generated_ids=generated,
             text=text,
             eos_token_ids=self.model.eos_token_ids,
@@ -424,196 +433,48 @@ class Session:
         )
 
     def _eos_token_ids(self) -> tuple[int, ...]:
-        own = self._state.settings.stopping.eos_token_ids
+        own = self.state.settings.stopping.eos_token_ids
         return self.model.eos_token_ids if own is None else own
+
+    def _new_observation(self, node_id: NodeId) -> dict[NodeId, Observation]:
+        logits = self._logits.in_memory(node_id)
+        return {} if logits is None or self._ledger.observed(node_id) else {node_id: Observation.of(logits)}
 
     def _worth_computing(self, node_id: NodeId, stop: StopEvent | None) -> bool:
         if stop is None or stop.kind not in _QUIET_STOPS:
             return True
         return stop.kind not in _FINAL_STOPS and bool(self.tree.children(node_id))
 
-    # --- committing --------------------------------------------------------------------------------------------------
-
-    def _edit(self, kind: str, origin: str, **changes: Any) -> Change:
-        return self._commit(kind, origin, replace(self._state, **changes))
+    # --- telling -----------------------------------------------------------------------------------------------------
 
     def _commit(
-        self,
-        kind: str,
-        origin: str,
-        after: SessionState,
-        *,
-        group: int | None = None,
-        added: tuple[Node, ...] = (),
-        hidden: frozenset[NodeId] = frozenset(),
-        revealed: frozenset[NodeId] = frozenset(),
-        steps: tuple[StepRecord, ...] = (),
-        stops: tuple[StopRecord, ...] = (),
+        self, kind: str, origin: str, after: SessionState | None = None, *, group: int | None = None, **parts: Any
     ) -> Change:
-        self._note_environment(origin)
-        for node in added:
-            self.tree.add(node)
-        self.tree.reveal(revealed)
-        self.tree.hide(hidden)
-        before, self._state = self._state, after
-        if steps:
-            arrived = self.stop_at(steps[-1].node)
-            stops += (StopRecord(steps[-1].node, arrived),) if arrived else ()
-        seq = self._journal.next_seq
-        command = CommandRecord(
-            seq=seq,
-            group=seq if group is None else group,
-            kind=kind,
-            origin=origin,
-            at=datetime.now(UTC),
-            before=before,
-            after=after,
-            added=added,
-            hidden=hidden,
-            revealed=revealed,
-            steps=steps,
-            stops=stops,
-            observations=self._new_observations(step.parent for step in steps),
+        if self.live and self._engine.info is not None:
+            self._ledger.note_environment(self._engine.info.environment, origin)
+        command = self._ledger.commit(kind, origin, after, group=group, **parts)
+        stop = (command.stops[-1].node, command.stops[-1].event) if command.stops else None
+        return self._emit(
+            kind, origin, added=command.added, hidden=command.hidden, revealed=command.revealed, stop=stop
         )
-        self._append(command)
-        stop = (stops[-1].node, stops[-1].event) if stops else None
-        return self._emit(kind, origin, added=added, hidden=hidden, revealed=revealed, stop=stop)
 
-    def _append(self, command: CommandRecord) -> None:
-        abandoned = self._journal.append(command)
-        if abandoned:
-            states = dict.fromkeys(abandoned, "abandoned")
-            nothing: frozenset[NodeId] = frozenset()
-            before = command.before
-            self._outbox.write(
-                lambda: self._store.set_command_states(self._saved_id(), states, nothing, nothing, before)
-            )
-        self._outbox.write(lambda: self._store.append(self._saved_id(), command))
-
-    def _reverse(
-        self, name: str, reversal: Reversal | None, new_state: Literal["done", "undone"], origin: str
-    ) -> Change | None:
+    def _emit_reversal(self, name: str, reversal: Reversal | None, origin: str) -> Change | None:
         if reversal is None:
             return None
-        # Hide first only what is visible and reveal only what is hidden: a gesture may have revealed what it found.
-        self.tree.reveal(reversal.reveal)
-        self.tree.hide(reversal.hide)
-        self._state = reversal.state
-        states = dict.fromkeys(reversal.seqs, new_state)
-        self._outbox.write(
-            lambda: self._store.set_command_states(
-                self._saved_id(), states, reversal.hide, reversal.reveal, reversal.state
-            )
-        )
         return self._emit(name, origin, hidden=reversal.hide, revealed=reversal.reveal)
 
-    def _note_environment(self, origin: str) -> None:
-        """Record it once when the model now runs elsewhere than before: numbers may differ within the tolerance."""
-        info = self._engine.info
-        if not self.live or info is None or info.environment == self._environment:
-            return
-        self._environment = info.environment
-        seq = self._journal.next_seq
-        environment = info.environment
-        details = {name: getattr(environment, name) for name in ("device", "device_name", "dtype", "threads", "platform")}
-        self._append(
-            CommandRecord(
-                seq=seq,
-                group=seq,
-                kind="environment",
-                origin=origin,
-                at=datetime.now(UTC),
-                before=self._state,
-                after=self._state,
-                details={**details, "versions": dict(environment.versions)},
-            )
-        )
-
-    def _emit(
-        self,
-        command: str,
-        origin: str,
-        *,
-        added: tuple[Node, ...] = (),
-        hidden: frozenset[NodeId] = frozenset(),
-        revealed: frozenset[NodeId] = frozenset(),
-        stop: tuple[NodeId, StopEvent] | None = None,
-    ) -> Change:
+    def _emit(self, command: str, origin: str, **parts: Any) -> Change:
         self._changes += 1
         change = Change(
             number=self._changes,
             command=command,
             origin=origin,
-            state=self._state,
-            added=added,
-            hidden=hidden,
-            revealed=revealed,
-            stop=stop,
-            undo=self._journal.undo_kind,
-            redo=self._journal.redo_kind,
-            unsaved=len(self._outbox),
+            state=self.state,
+            undo=self.undo_kind,
+            redo=self.redo_kind,
+            unsaved=self.unsaved,
+            **parts,
         )
         for subscriber in self._subscribers:
             subscriber(change)
         return change
-
-    # --- the library -------------------------------------------------------------------------------------------------
-
-    def _create(self) -> None:
-        self._id = self._store.create_session(self._state, self.model, self.vocabulary, self.created)
-
-    def _saved_id(self) -> int:
-        if self._id is None:
-            raise StoreError(
-                UserMessage("store.io", N_("The session is not in the library yet."), "", N_("Try to save again."))
-            )
-        return self._id
-
-    def _save_position(self) -> None:
-        # Where one looks is a convenience: when the library is away it is simply not remembered.
-        if self._id is not None and not self._outbox:
-            try:
-                self._store.save_position(self._id, self._state.current)
-            except StoreError:
-                return
-
-    def _stored_observation(self, node_id: NodeId) -> Observation | None:
-        return None if self._id is None else self._store.observation(self._id, node_id)
-
-    def _new_observations(self, nodes: Iterable[NodeId]) -> dict[NodeId, Observation]:
-        found = {}
-        for node_id in nodes:
-            logits = self._logits.in_memory(node_id)
-            if node_id not in self._observed and logits is not None:
-                self._observed.add(node_id)
-                found[node_id] = Observation.of(logits)
-        return found
-
-    def _observe(self, node_id: NodeId) -> None:
-        for observed, observation in self._new_observations([node_id]).items():
-            self._outbox.write(
-                lambda node=observed, value=observation: self._store.save_observation(self._saved_id(), node, value)
-            )
-
-
-def check_prompt_length(ids: Sequence[int], model: ModelInfo) -> None:
-    """Raise `PromptError` for a prompt the model cannot start from: empty, or longer than its context window."""
-    if not ids and model.identity.kind == "transformers":
-        raise PromptError(
-            UserMessage(
-                "prompt.empty",
-                N_("The prompt is empty."),
-                N_("This model predicts what follows at least one token, and its tokenizer adds none of its own."),
-                N_("Type something, for example a single space or a line break."),
-            )
-        )
-    if len(ids) > model.context_length:
-        raise PromptError(
-            UserMessage(
-                "prompt.too_long",
-                N_("The prompt has {length} tokens; {model} reads at most {context}."),
-                N_("Nothing was cut: a shortened prompt would give other numbers than the ones you asked for."),
-                N_("Shorten the prompt, or open a model with a longer context window."),
-                {"length": len(ids), "context": model.context_length, "model": model.identity.name},
-            )
-        )

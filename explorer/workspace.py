@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from explorer.decoding.logits import SortedLogits
@@ -16,7 +15,8 @@ from explorer.i18n import N_
 from explorer.messages import EngineError, PromptError, UserMessage
 from explorer.models.base import ModelInfo, ModelRef
 from explorer.progress import CancelToken, Progress, ProgressCallback
-from explorer.session import Session, check_prompt_length
+from explorer.prompts import check_prompt_length, title_of
+from explorer.session import Session
 from explorer.store import SessionStore
 from explorer.store.records import SessionState, SessionSummary
 from explorer.text import ChatMessage, Prompt, Vocabulary
@@ -71,9 +71,7 @@ class Workspace:
     def model(self) -> ModelInfo:
         """The loaded model. Raises `EngineError` where there is none."""
         if self.engine.info is None:
-            raise EngineError(
-                UserMessage("engine.no_model", N_("No model is open."), "", N_("Open a model first."))
-            )
+            raise EngineError(UserMessage("engine.no_model", N_("No model is open."), "", N_("Open a model first.")))
         return self.engine.info
 
     @property
@@ -132,7 +130,7 @@ class Workspace:
             prompt = self.encode(prompt)
         check_prompt_length(prompt.ids, self.model)
         state = SessionState(
-            title=title if title is not None else _title_of(prompt),
+            title=title if title is not None else title_of(prompt),
             prompt=prompt,
             settings=settings or Settings(),
             seed=seed,
@@ -140,31 +138,14 @@ class Workspace:
             current=ROOT,
         )
         self._leave_session()
-        self.session = Session(
-            store=self.store,
-            engine=self.engine,
-            model=self.model,
-            vocabulary=self.vocabulary,
-            state=state,
-            created=datetime.now(UTC),
-        )
+        self.session = Session(self.store, self.engine, self.model, self.vocabulary, state)
         return self.session
 
     def open_session(self, session_id: int) -> Session:
         """Open a stored session; it is live once its model is loaded. Raises `StoreError`, KeyError if unknown."""
         stored = self.store.load(session_id)
-        session = Session(
-            store=self.store,
-            engine=self.engine,
-            model=stored.model,
-            vocabulary=self.store.vocabulary(stored.vocabulary_sha256),
-            state=stored.state,
-            created=stored.created,
-            session_id=stored.id,
-            nodes=stored.nodes,
-            hidden=stored.hidden,
-            commands=stored.commands,
-        )
+        vocabulary = self.store.vocabulary(stored.vocabulary_sha256)
+        session = Session(self.store, self.engine, stored.model, vocabulary, stored.state, stored)
         self._leave_session()
         self.session = session
         return session
@@ -222,12 +203,6 @@ class Workspace:
 def _score_of(logits: SortedLogits, token_id: int) -> TokenScore:
     candidate = evaluate(logits, SamplingParams(), StepContext((), (), ())).row(token_id)
     return TokenScore(token_id, candidate.model_logprob, candidate.rank)
-
-
-def _title_of(prompt: Prompt) -> str:
-    text = prompt.messages[-1].content if prompt.messages else prompt.text
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else line[:59] + "…"
 
 
 def with_default_limit(settings: Settings, max_new_tokens: int) -> Settings:

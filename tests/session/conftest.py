@@ -67,7 +67,9 @@ class InProcessEngine(Engine):
         assert self.model is not None
         return self.model.encode(text)
 
-    def encode_chat(self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True) -> tuple[str, TokenIds]:
+    def encode_chat(
+        self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True
+    ) -> tuple[str, TokenIds]:
         assert self.model is not None
         return self.model.encode_chat(messages, add_generation_prompt=add_generation_prompt)
 

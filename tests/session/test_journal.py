@@ -18,7 +18,9 @@ def node(node_id: int, parent: int = ROOT) -> Node:
     return Node(node_id, parent, node_id, 1, Edge(0.0, -1.0, -1.0, 1, "greedy"))
 
 
-def command(seq: int, before: SessionState, after: SessionState, *, group: int | None = None, **parts: object) -> CommandRecord:
+def command(
+    seq: int, before: SessionState, after: SessionState, *, group: int | None = None, **parts: object
+) -> CommandRecord:
     record = CommandRecord(seq, group or seq, "step", "user", datetime.now(UTC), before, after)
     return replace(record, **parts)
 

@@ -100,3 +100,29 @@ def test_scores_are_off_by_none(workspace: Workspace) -> None:
     scores = list(workspace.score((A, C, EOS)))
     assert scores[0].model_logprob is None
     assert [score.token_id for score in scores] == [A, C, EOS]
+
+
+def test_another_window_on_the_same_session_and_the_way_out(open_workspace: WorkspaceMaker) -> None:
+    """Two windows step one session: the second is told, keeps its steps in memory, and can save them as a copy."""
+    here, there = open_workspace(), open_workspace()
+    ours = explored(here)
+    assert ours.id is not None
+    theirs = there.open_session(ours.id)
+    ours.select(ROOT)
+    ours.pick(B)
+    theirs.select(ROOT)
+    theirs.pick(D)
+    assert theirs.unsaved
+    assert theirs.save_error is not None
+    assert theirs.save_error.code == "store.conflict"
+
+    theirs.save_copy("copy")
+    assert theirs.unsaved == 0
+    assert theirs.id is not None
+    assert theirs.id != ours.id
+    again = open_workspace(None).open_session(theirs.id)
+    assert again.state == theirs.state
+    assert list(again.tree.nodes()) == list(theirs.tree.nodes())
+    assert again.view(ROOT).distribution is not None
+    original = open_workspace(None).open_session(ours.id)
+    assert list(original.tree.nodes()) == list(ours.tree.nodes())

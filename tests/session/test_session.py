@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from explorer.decoding.params import Settings
-from explorer.engine.client import Engine
 from explorer.messages import EngineError, PromptError, UserMessage
 from explorer.progress import CancelToken
 from explorer.session import Session
@@ -224,7 +223,9 @@ def test_an_engine_error_ends_a_run_with_an_event_and_no_token(session: Session,
     assert session.tree.token_ids(session.state.current) == (A, C, EOS)
 
 
-def test_nonfinite_logits_write_nothing(session: Session, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nonfinite_logits_write_nothing(
+    session: Session, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """C11."""
     nan = np.full((1, 5), np.nan, np.float32)
     monkeypatch.setattr(type(workspace.engine), "next_token_logits", lambda *_, **__: nan)
@@ -322,7 +323,3 @@ def test_changes_are_numbered_and_told(session: Session) -> None:
     assert heard[1].number == heard[0].number + 1
     assert heard[1].redo == "step"
     assert heard[1].state == replace(heard[0].state, current=ROOT)
-
-
-def test_no_model_at_all(open_workspace: object) -> None:
-    assert not Engine().alive
