@@ -60,6 +60,7 @@ class CandidatesPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view: NodeView | None = None
+        self._busy = False
         self._unit: LogUnit = "nats"
         self.model = CandidateModel()
         self.model.setParent(self)
@@ -106,6 +107,7 @@ class CandidatesPanel(QWidget):
 
     def set_busy(self, busy: bool) -> None:
         """Show that the numbers of a node are being computed."""
+        self._busy = busy
         if busy and not self.busy_bar.isVisible():
             self._busy_timer.start(BUSY_DELAY_MS)
         elif not busy:
@@ -238,6 +240,13 @@ class CandidatesPanel(QWidget):
     def _message(self, distribution: Distribution | None) -> str:
         if self._view is None and distribution is None:
             return tr("No session is open. Write a prompt, or open one of the sessions; its candidates appear here.")
+        if distribution is None and self._busy:
+            return tr("The model is computing the candidates of this place…")
+        if distribution is None and self._view is not None and self._view.stop is not None:
+            return tr(
+                "The path ends here, so the model was not asked what would follow. Go on past the stop to see what it "
+                "predicts after it."
+            )
         if distribution is None:
             return tr(
                 "Nothing is stored for this place, and its model is not loaded. Load the model to see the candidates."
