@@ -20,6 +20,8 @@ from explorer.messages import UserMessage
 from explorer.progress import CancelToken, Progress
 
 _PIPE_WIDTH = 200  # columns of a table that no terminal limits
+# A model may well generate escape sequences; the terminal must not obey them.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
 
 
 def print_json(document: Any) -> None:
@@ -67,7 +69,7 @@ def _console() -> Console:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value).translate(_CONTROLS)
 
 
 class ProgressLine:
