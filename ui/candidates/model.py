@@ -188,7 +188,7 @@ class CandidateModel(QAbstractTableModel):
             model_prob=float(distribution.model_probs[index]),
             sampling_prob=float(distribution.sampling_probs[index]),
             fate=fate,
-            stage=distribution.stages[removed].name if fate == "removed" else None,
+            stage=distribution.stage_names[removed] if fate == "removed" else None,
             node=node,
         )
 
