@@ -11,6 +11,7 @@ import contextlib
 import logging
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -48,6 +49,7 @@ GRACE_SECONDS = 2.0  # from a polite request to end until the process is killed
 _CANCEL_POLL_SECONDS = 0.02  # a CancelToken cannot wake a waiting thread; this is how soon it is seen
 _DEATH_SECONDS = 5.0  # a killed process with a lot of memory takes a while to be gone
 _TRACE_BYTES = 65536
+_ONE_WRITE_BYTES = 16384  # up to here a Connection sends a message in one piece
 
 _log = logging.getLogger("explorer.engine")
 _starting = threading.Lock()
@@ -112,16 +114,7 @@ class EngineProcess:
                 raise EngineCrashed(self._failure)
             if cancel is not None:
                 cancel.raise_if_cancelled()
-            self._number += 1
-            message = request(self._number)
-            self._send(message)
-            if not isinstance(message, MeasureMemory):  # which is answered beside the model's work
-                self._unanswered = self._number
-            try:
-                return self._wait_for(self._number, answer, progress or ignore_progress, cancel)
-            except BaseException:  # whatever ends the waiting: the child shall not go on for nobody
-                self._abandon(self._number)
-                raise
+            return self._converse(request, answer, progress or ignore_progress, cancel)
         finally:
             self._guard.release()
 
@@ -143,14 +136,34 @@ class EngineProcess:
         Nothing in a forward pass is worth waiting for. Returns within about `GRACE_SECONDS`.
         """
         self._stopped = True
-        if (patient or self._unanswered is None) and self._guard.acquire(blocking=False):
-            try:
-                self._say_goodbye()
-            finally:
-                self._guard.release()
-        self.kill()
+        try:
+            if (patient or self._unanswered is None) and self._guard.acquire(blocking=False):
+                try:
+                    self._say_goodbye()
+                finally:
+                    self._guard.release()
+        finally:
+            self.kill()
 
     # --- with the guard held -----------------------------------------------------------------------------------------
+
+    def _converse(
+        self,
+        request: Callable[[int], Request],
+        answer: type[_A],
+        progress: ProgressCallback,
+        cancel: CancelToken | None,
+    ) -> tuple[_A, NDArray[np.float32] | None]:
+        self._number += 1
+        message = request(self._number)
+        if not isinstance(message, MeasureMemory):  # which is answered beside the model's work
+            self._unanswered = self._number
+        try:
+            self._send(message)
+            return self._wait_for(self._number, answer, progress, cancel)
+        except BaseException:  # whatever ends the waiting: the child shall not go on for nobody
+            self._abandon(self._number)
+            raise
 
     def _wait_for(
         self, number: int, answer: type[_A], progress: ProgressCallback, cancel: CancelToken | None
@@ -183,11 +196,16 @@ class EngineProcess:
                         raise TypeError(f"{type(message).__name__} is no answer to a request for {answer.__name__}")
                     return message, array
 
-    def _send(self, message: Request | Cancel | Close) -> None:
+    def _send(self, message: Request) -> None:
+        data = pickle.dumps(message)
         try:
-            self._connection.send(message)
+            self._connection.send_bytes(data)
         except OSError as error:
             raise self._crashed() from error
+        except BaseException:  # Ctrl-C
+            if len(data) > _ONE_WRITE_BYTES:  # perhaps half written: nothing after it could be understood
+                self.kill()
+            raise
 
     def _receive(self) -> tuple[FromChild, NDArray[np.float32] | None]:
         try:
@@ -217,9 +235,9 @@ class EngineProcess:
         """Ask the child to end, and read on meanwhile so that it never waits for us."""
         if self._released:
             return
+        deadline = time.monotonic() + GRACE_SECONDS
         with contextlib.suppress(OSError, EOFError):
             self._connection.send(Close())
-            deadline = time.monotonic() + GRACE_SECONDS
             while (left := deadline - time.monotonic()) > 0:
                 ready = wait([self._connection, self._process.sentinel], left)
                 if self._process.sentinel in ready:

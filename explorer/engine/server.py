@@ -47,6 +47,7 @@ from explorer.engine.protocol import (
 )
 from explorer.engine.wire import send_array
 from explorer.models.base import LanguageModel, ModelRef
+from explorer.models.prefix_cache import CacheStats
 from explorer.progress import CancelToken, Progress, ProgressCallback
 
 Opener = Callable[[ModelRef, ProgressCallback, CancelToken], LanguageModel]
@@ -64,17 +65,10 @@ _QUIET_LIBRARIES = {
 
 
 @runtime_checkable
-class MeasuresMemory(Protocol):
-    """What a model with a prefix cache or an accelerator also offers. Called from another thread while it works."""
+class CachingModel(Protocol):
+    """What a model with a prefix cache also offers. Called from the reading thread while the model works."""
 
-    @property
-    def cache_bytes(self) -> int: ...
-
-    @property
-    def cache_budget_bytes(self) -> int: ...
-
-    @property
-    def device_bytes(self) -> int | None: ...
+    def cache_stats(self) -> CacheStats: ...
 
 
 def main(connection: Connection, traces: Connection, opener: str) -> None:
@@ -273,13 +267,20 @@ def _find(opener: str) -> Opener:
     return function
 
 
-def _measured(number: int, model: object) -> Answer:
+def _measured(number: int, model: LanguageModel | None) -> Answer:
     try:
         rss = psutil.Process().memory_info().rss
-        if isinstance(model, MeasuresMemory):
-            memory = EngineMemory(rss, model.cache_bytes, model.cache_budget_bytes, model.device_bytes)
-        else:
-            memory = EngineMemory(rss, 0, 0, None)
+        cache = model.cache_stats() if isinstance(model, CachingModel) else CacheStats(0, 0, 0)
+        device = "cpu" if model is None else model.info.environment.device
+        memory = EngineMemory(rss, cache.bytes_used, cache.budget, _device_bytes(device))
     except Exception as error:  # must not end the reading thread
         return failed(number, error, loading=False)
     return MemoryMeasured(number, memory)
+
+
+def _device_bytes(device: str) -> int | None:
+    if device == "cpu":
+        return None
+    from explorer.models import devices  # needs torch, which only a model on a device has loaded
+
+    return devices.device_bytes(device)

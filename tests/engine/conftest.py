@@ -37,6 +37,15 @@ def engine(nothing_left_behind: None) -> Iterator[Engine]:
     engine.close()
 
 
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[Engine]:
+    """One engine with a loaded model, for tests that only ask."""
+    engine = Engine(engine_fakes.OPENER)
+    engine.load(engine_fakes.ref())
+    yield engine
+    engine.close()
+
+
 @pytest.fixture
 def gate(tmp_path: Path) -> engine_fakes.Gate:
     return engine_fakes.Gate(tmp_path)

@@ -21,6 +21,7 @@ import numpy as np
 
 from explorer.messages import ModelLoadError, OutOfMemory, PromptError, UserMessage
 from explorer.models.base import Environment, Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
+from explorer.models.prefix_cache import CacheStats
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.text import ChatMessage, Vocabulary
 
@@ -126,12 +127,11 @@ class FakeModel:
         return text, self.encode(text)
 
 
-class MeasuredModel(FakeModel):
+class CachingModel(FakeModel):
     """One that also tells what it holds."""
 
-    cache_bytes = 10
-    cache_budget_bytes = 20
-    device_bytes = 30
+    def cache_stats(self) -> CacheStats:
+        return CacheStats(bytes_used=10, budget=20, entries=1)
 
 
 def expected(prefix: Sequence[int], vocabulary: int = VOCABULARY) -> Logits:
@@ -142,7 +142,7 @@ def expected(prefix: Sequence[int], vocabulary: int = VOCABULARY) -> Logits:
 def open_model(reference: ModelRef, progress: ProgressCallback, cancel: CancelToken) -> FakeModel:
     options = json.loads(reference.source)
     gate = Gate(Path(options["folder"]))
-    kind = MeasuredModel if options["load"] == "measured" else FakeModel
+    kind = CachingModel if options["load"] == "caching" else FakeModel
     model = kind(gate, options["vocabulary"])
     if options["load"] in _LOADS:
         _LOADS[options["load"]](model, progress, cancel)

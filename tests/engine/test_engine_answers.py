@@ -41,9 +41,8 @@ def test_load_brings_the_model_to_the_parent(engine: Engine) -> None:
     assert engine.pid is not None
 
 
-def test_logits_arrive_bit_by_bit(engine: Engine) -> None:
-    engine.load(fakes.ref())
-    logits = engine.next_token_logits([(fakes.PLAIN, 2), (fakes.NOT_A_NUMBER,), (fakes.PLAIN,)])
+def test_logits_arrive_bit_by_bit(loaded: Engine) -> None:
+    logits = loaded.next_token_logits([(fakes.PLAIN, 2), (fakes.NOT_A_NUMBER,), (fakes.PLAIN,)])
     assert logits.dtype == np.float32
     assert logits.shape == (3, fakes.VOCABULARY)
     assert np.array_equal(logits[0], fakes.expected((fakes.PLAIN, 2)))
@@ -52,9 +51,8 @@ def test_logits_arrive_bit_by_bit(engine: Engine) -> None:
     assert np.array_equal(logits[2], fakes.expected((fakes.PLAIN,)))
 
 
-def test_no_prefixes_give_no_rows(engine: Engine) -> None:
-    engine.load(fakes.ref())
-    assert engine.next_token_logits([]).shape == (0, fakes.VOCABULARY)
+def test_no_prefixes_give_no_rows(loaded: Engine) -> None:
+    assert loaded.next_token_logits([]).shape == (0, fakes.VOCABULARY)
 
 
 def test_a_large_vocabulary_passes_whole(engine: Engine) -> None:
@@ -64,42 +62,39 @@ def test_a_large_vocabulary_passes_whole(engine: Engine) -> None:
         assert np.array_equal(row, fakes.expected(prefix, 262_144))
 
 
-def test_encode_and_chat(engine: Engine) -> None:
-    engine.load(fakes.ref())
-    assert engine.encode("AB") == (1, 2)
-    text, ids = engine.encode_chat([ChatMessage("user", "你好")])
+def test_encode_and_chat(loaded: Engine) -> None:
+    assert loaded.encode("AB") == (1, 2)
+    text, ids = loaded.encode_chat([ChatMessage("user", "你好")])
     assert text == "user:你好;>"
-    assert ids == engine.encode(text)
-    assert engine.encode_chat([ChatMessage("user", "x")], add_generation_prompt=False)[0] == "user:x;"
+    assert ids == loaded.encode(text)
+    assert loaded.encode_chat([ChatMessage("user", "x")], add_generation_prompt=False)[0] == "user:x;"
 
 
-def test_errors_cross_as_what_they_are(engine: Engine) -> None:
-    engine.load(fakes.ref())
+def test_errors_cross_as_what_they_are(loaded: Engine) -> None:
     with pytest.raises(PromptError) as prompt:
-        engine.next_token_logits([(fakes.BAD_PROMPT,)])
+        loaded.next_token_logits([(fakes.BAD_PROMPT,)])
     assert prompt.value.message.text() == "Id 5 is none."
     assert type(prompt.value.message.params["id"]) is str  # nothing of numpy or torch crosses
     with pytest.raises(OutOfMemory) as memory:
-        engine.next_token_logits([(fakes.OUT_OF_MEMORY,)])
+        loaded.next_token_logits([(fakes.OUT_OF_MEMORY,)])
     assert memory.value.message.code == "engine.test"
     with pytest.raises(OutOfMemory) as memory:
-        engine.next_token_logits([(fakes.MEMORY_ERROR,)])
+        loaded.next_token_logits([(fakes.MEMORY_ERROR,)])
     assert memory.value.message.code == "engine.out_of_memory"
     assert "MemoryError" in memory.value.message.details
-    assert engine.next_token_logits([(fakes.PLAIN,)])[0, 0] == fakes.PLAIN
+    assert loaded.next_token_logits([(fakes.PLAIN,)])[0, 0] == fakes.PLAIN
 
 
-def test_an_unknown_exception_keeps_its_traceback(engine: Engine) -> None:
-    engine.load(fakes.ref())
+def test_an_unknown_exception_keeps_its_traceback(loaded: Engine) -> None:
     with pytest.raises(EngineError) as caught:
-        engine.next_token_logits([(fakes.RAISES,)])
+        loaded.next_token_logits([(fakes.RAISES,)])
     message = caught.value.message
     assert type(caught.value) is EngineError
     assert message.code == "engine.internal"
     assert "ZeroDivisionError: deep inside" in message.text()
     assert "engine_fakes.py" in message.details
     assert all(message.sentences())
-    assert engine.encode("A") == (1,)
+    assert loaded.encode("A") == (1,)
 
 
 @pytest.mark.parametrize(
@@ -162,10 +157,9 @@ def test_load_reports_progress(engine: Engine) -> None:
     assert reports[-2:] == [Progress("Reading", 10, 10, "tensors"), Progress("Checking")]
 
 
-def test_progress_of_a_pass_only_where_somebody_looks(engine: Engine) -> None:
-    engine.load(fakes.ref())
+def test_progress_of_a_pass_only_where_somebody_looks(loaded: Engine) -> None:
     reports: list[Progress] = []
-    engine.next_token_logits([(fakes.PLAIN,)] * 3, progress=reports.append)
+    loaded.next_token_logits([(fakes.PLAIN,)] * 3, progress=reports.append)
     assert reports[0] == Progress("Computing", 1, 3, "tokens")
     assert reports[-1] == Progress("Computing", 3, 3, "tokens")
 
@@ -185,26 +179,23 @@ def test_throttle_lets_about_twenty_reports_a_second_through() -> None:
     assert [report.phase for report in sent[-2:]] == ["Reading", "Checking"]
 
 
-def test_memory_with_and_without_a_cache(engine: Engine) -> None:
-    engine.load(fakes.ref())
-    memory = engine.memory()
+def test_memory_with_and_without_a_cache(engine: Engine, loaded: Engine) -> None:
+    memory = loaded.memory()
     assert memory.rss_bytes > 5_000_000
     assert (memory.cache_bytes, memory.cache_budget_bytes, memory.device_bytes) == (0, 0, None)
-    engine.load(fakes.ref(load="measured"))
+    engine.load(fakes.ref(load="caching"))
     memory = engine.memory()
-    assert (memory.cache_bytes, memory.cache_budget_bytes, memory.device_bytes) == (10, 20, 30)
+    assert (memory.cache_bytes, memory.cache_budget_bytes, memory.device_bytes) == (10, 20, None)
 
 
-def test_warnings_in_the_child_reach_the_parents_log(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
-    engine.load(fakes.ref())
+def test_warnings_in_the_child_reach_the_parents_log(loaded: Engine, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "explorer.engine"):
-        engine.next_token_logits([(fakes.WARNS,)])
+        loaded.next_token_logits([(fakes.WARNS,)])
     assert any("UserWarning: careful" in record.getMessage() for record in caplog.records)
 
 
-def test_the_child_imports_neither_qt_nor_torch_nor_the_parents_main_module(engine: Engine) -> None:
-    engine.load(fakes.ref())
-    assert engine.encode_chat([ChatMessage("system", "")])[0] == ""
+def test_the_child_imports_neither_qt_nor_torch_nor_the_parents_main_module(loaded: Engine) -> None:
+    assert loaded.encode_chat([ChatMessage("system", "")])[0] == ""
 
 
 def test_the_parents_side_imports_neither_torch_nor_qt() -> None:
