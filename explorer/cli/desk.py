@@ -51,8 +51,10 @@ class Desk:
 @contextmanager
 def open_desk(library: Path | None) -> Iterator[Desk]:
     """A desk at a library; None means one that is forgotten afterwards, for what is looked at and not kept."""
-    with TemporaryDirectory(prefix="token-tree-") as folder, interruptible() as cancel, ProgressLine() as progress:
-        if library is not None:
-            library.parent.mkdir(parents=True, exist_ok=True)
-        with closing(Workspace(library or Path(folder) / "library.sqlite")) as workspace:
-            yield Desk(workspace, progress, cancel)
+    with (
+        TemporaryDirectory(prefix="token-tree-") as folder,
+        interruptible() as cancel,
+        ProgressLine() as progress,
+        closing(Workspace(library or Path(folder) / "library.sqlite")) as workspace,
+    ):
+        yield Desk(workspace, progress, cancel)

@@ -15,6 +15,8 @@ import pytest
 
 from explorer.cli import main as entry_point
 from explorer.export import load_json
+from explorer.messages import StoreError, UserMessage
+from explorer.store import SessionStore
 
 Cli = Callable[..., Any]
 Tables = Callable[..., str]
@@ -79,6 +81,28 @@ def test_a_library_that_is_no_library(cli: Cli, table: Tables, tmp_path: Path) -
     done = cli("run", "--model", table(), "--ids", "", "--library", path, "--json")
     assert (done.code, done.out) == (4, "")
     assert path.read_text().startswith("not SQLite")
+
+
+def test_a_library_in_a_place_that_cannot_be(cli: Cli, table: Tables, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = cli("run", "--model", table(), "--ids", "", "--library", tmp_path / "file" / "library.sqlite", "--json")
+    assert (done.code, done.out) == (4, "")
+    assert "library.sqlite" in done.err
+
+
+def test_a_run_that_cannot_be_saved_is_printed_and_said(
+    cli: Cli, table: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk: the numbers are there, the reason is on standard error, and the exit code tells."""
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreError(UserMessage("store.full", "The disk is full."))
+
+    monkeypatch.setattr(SessionStore, "create_session", full)
+    done = cli("run", "--model", table(), "--ids", "", "--json")
+    assert (done.code, done.json["session"]) == (4, None)
+    assert [step["id"] for step in done.json["steps"]] == [0, 2, 4]
+    assert "The disk is full." in done.err
 
 
 @pytest.mark.parametrize("name", ["json", "csv"])
