@@ -77,7 +77,7 @@ def hub_folder(
 def cached_models() -> list[HubFolder]:
     """The hub models on this disk that have safetensors, newest snapshot each. Nothing is fetched."""
     try:
-        repositories = huggingface_hub.scan_cache_dir().repos
+        repositories = huggingface_hub.scan_cache_dir(constants.HF_HUB_CACHE).repos
     except (CacheNotFound, OSError):
         return []
     found = []
