@@ -107,6 +107,11 @@ class CausalModel:
         return dtype
 
     @property
+    def known_ids(self) -> int:
+        """How many token ids the model has an embedding for."""
+        return int(self.model.get_input_embeddings().weight.shape[0])
+
+    @property
     def takes_cache(self) -> bool:
         return "cache" in self._arguments
 

@@ -61,6 +61,8 @@ class KeyValueLayout:
                 if not isinstance(tensor, Tensor) or tensor.ndim != 4:
                     raise ValueError(f"{type(layer).__name__} keeps no keys and values by token")
                 shapes.append((tensor.shape[1], tensor.shape[3], tensor.dtype, tensor.device))
+        if not shapes:
+            raise ValueError("the model left the cache empty")
         kinds = list(dict.fromkeys(shapes))
         places = [Place(kinds.index(shape), shapes[:index].count(shape)) for index, shape in enumerate(shapes)]
         groups = tuple(Group(shapes.count(kind), *kind) for kind in kinds)

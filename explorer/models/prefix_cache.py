@@ -16,7 +16,7 @@ from explorer.text import TokenIds
 
 MERGED_TOKENS = 256  # the longest segment that merging makes: eviction frees whole segments, so they stay small
 LONG_CHAIN = 32  # how many more segments than necessary a path may have before it is merged
-LOW_WATER = 0.95  # an eviction frees a little more than it must, so that not every insertion has to scan the tree
+SLACK = 20  # an eviction frees one part in so many more than it must, so that not every insertion scans the tree
 
 
 class Segment(Protocol):
@@ -228,7 +228,7 @@ class PrefixCache(Generic[S]):
         """Bring ``bytes_used`` under the budget: least recently used leaves first, the pinned path last."""
         if self._bytes <= self._budget:
             return
-        target = int(self._budget * LOW_WATER)
+        target = self._budget - self._budget // SLACK
         pinned = {id(node) for node, _ in self._walk(self._pinned)}
         self._evict_leaves(target, spare=pinned)
         if self._bytes > self._budget:

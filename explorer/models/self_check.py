@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import torch
@@ -31,33 +33,45 @@ STATE_ROWS = 16
 Reference = dict[TokenIds, NDArray[np.float32]]
 
 
-def choose_forward(
-    model: CausalModel, limits: BatchLimits, vocab_size: int, context_length: int
-) -> tuple[Forward, Note]:
-    """The fastest way whose numbers agree with passes from scratch, and a note which it is.
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The fastest way whose numbers agree with passes from scratch, a note which it is, and the width of the logits."""
+
+    forward: Forward
+    note: Note
+    vocab_size: int
+
+
+def choose_forward(model: CausalModel, limits: BatchLimits, context_length: int) -> Verdict:
+    """Try the ways from the fastest to the plainest.
 
     Raises what the model raises when it cannot even compute a pass from scratch.
     """
-    paths = probe_paths(vocab_size, context_length)
-    tree = _tree_forward(model, limits, paths)
+    paths = probe_paths(model.known_ids, context_length)
+    reference = reference_logits(model, paths)
+    forward, text = _fastest(model, limits, paths, reference)
+    return Verdict(forward, (text, {}), next(iter(reference.values())).shape[0])
+
+
+def _fastest(
+    model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds], reference: Reference
+) -> tuple[Forward, str]:
+    tree = _tree_forward(model, limits, paths, reference)
     if tree is not None:
-        return tree, (N_("Branches are computed together over shared keys and values."), {})
+        return tree, N_("Branches are computed together over shared keys and values.")
     if model.takes_cache:
-        reference = reference_logits(model, paths)
-        for options in (StateOptions(STATE_ROWS, limits.tokens), StateOptions(1, limits.tokens, continues=False)):
+        for continues, past_mask in product((True, False), repeat=2):
+            options = StateOptions(STATE_ROWS, limits.tokens, continues, past_mask)
             if _agrees(StateForward(model, options), model, paths, reference):
                 note = N_("Branches are computed from copies of the model's own cache, which is slower.")
-                return StateForward(model, options), (note, {})
-    return FreshForward(model, limits), (
-        N_("Every step is computed from scratch: no way to reuse its cache agrees."),
-        {},
-    )
+                return StateForward(model, options), note
+    return FreshForward(model, limits), N_("Every step is computed from scratch: no way to reuse its cache agrees.")
 
 
 def probe_paths(vocab_size: int, context_length: int) -> tuple[TokenIds, TokenIds]:
     """Two paths of pseudo-random ids that part after four tokens (earlier in a very short context)."""
-    shared = max(1, min(4, context_length - 2))
-    tail = max(1, min(2, context_length - shared))
+    shared = max(1, min(4, context_length - 3))
+    tail = max(1, min(3, context_length - shared))
     ids = [(7919 * (i + 1) + 13 * i * i) % vocab_size for i in range(shared + 2 * tail)]
     first, second = ids[shared : shared + tail], ids[shared + tail :]
     if first[0] == second[0]:
@@ -87,11 +101,14 @@ def close(ours: NDArray[np.float32], theirs: NDArray[np.float32], dtype: torch.d
     return bool(np.sqrt((difference**2).mean()) <= HALF_TOLERANCE * expected.std())
 
 
-def _tree_forward(model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds]) -> TreeForward | None:
+def _tree_forward(
+    model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds], reference: Reference
+) -> TreeForward | None:
     """Tree attention with the form of mask that gives the right numbers, if there is one."""
-    with _short_window(model):
-        reference = reference_logits(model, paths)
+    with _short_window(model) as shortened:
         try:
+            if shortened:
+                reference = reference_logits(model, paths)
             layout = _layout(model)
         except Exception as error:  # whatever a model's own code raises only means: not this way
             _unless_out_of_memory(error)
@@ -102,15 +119,18 @@ def _tree_forward(model: CausalModel, limits: BatchLimits, paths: Sequence[Token
 
 
 @contextmanager
-def _short_window(model: CausalModel) -> Iterator[None]:
-    """Shorten the sliding window, which a model reads from its config when it builds masks, for the time of a probe."""
+def _short_window(model: CausalModel) -> Iterator[bool]:
+    """Shorten the sliding window, which a model reads from its config when it builds masks, for the time of a probe.
+
+    False where there is nothing to shorten.
+    """
     window = getattr(model.config, "sliding_window", None)
     if not window or window <= PROBE_WINDOW:
-        yield
+        yield False
         return
     model.config.sliding_window = PROBE_WINDOW
     try:
-        yield
+        yield True
     finally:
         model.config.sliding_window = window
 
@@ -124,12 +144,12 @@ def _layout(model: CausalModel) -> KeyValueLayout:
 
 
 def _agrees(forward: Forward, model: CausalModel, paths: Sequence[TokenIds], reference: Reference) -> bool:
-    """Whether a way gives the reference's numbers: first the shared beginning, then all branches over its cache."""
+    """Whether a way gives the reference's numbers: the shared beginning, one path on from it, then all branches."""
     forward.set_budget(PROBE_BYTES)
     shared = common_length(*paths)
     branches = {path[:length] for path in paths for length in range(shared, len(path) + 1)}
     try:
-        for prefixes in ([paths[0][:shared]], sorted(branches)):
+        for prefixes in ([paths[0][:shared]], [paths[0]], sorted(branches)):
             for index, logits in forward.answer(prefixes, CancelToken(), lambda _: None):
                 if not close(logits, reference[prefixes[index]], model.dtype):
                     return False

@@ -33,12 +33,13 @@ class StateOptions:
     """What the model's cache can take: ``rows`` continuations at once; up to ``tokens`` more tokens in one pass.
 
     ``continues`` is False for models that can extend a state by single tokens only; a long prompt then goes through in
-    one pass from nothing.
+    one pass from nothing. ``past_mask`` is False for models that want a mask over the new tokens alone.
     """
 
     rows: int
     tokens: int
     continues: bool = True
+    past_mask: bool = True
 
 
 class StateForward:
@@ -102,7 +103,8 @@ class StateForward:
         ids = torch.tensor(tails, dtype=torch.long, device=self._model.device)
         rows, length = ids.shape
         positions = torch.arange(before, before + length, device=ids.device).expand(rows, length)
-        mask = torch.ones((rows, before + length), dtype=torch.long, device=ids.device)
+        seen = before + length if self._options.past_mask else length
+        mask = torch.ones((rows, seen), dtype=torch.long, device=ids.device)
         logits = self._model.call(
             ids, mask, torch.tensor([length - 1]), use_cache=True, cache=cache, positions=positions
         )

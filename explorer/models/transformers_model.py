@@ -19,7 +19,6 @@ from explorer.models.answer_cache import AnswerCache
 from explorer.models.base import Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
 from explorer.models.devices import (
     Hardware,
-    Note,
     choose_placement,
     choose_threads,
     default_cache_budget,
@@ -39,7 +38,7 @@ from explorer.models.model_facts import (
     reusable_length,
 )
 from explorer.models.prefix_cache import CacheStats
-from explorer.models.self_check import choose_forward
+from explorer.models.self_check import Verdict, choose_forward
 from explorer.models.tokenizer_pieces import vocabulary_of
 from explorer.models.transformers_loading import LOADING, load_config, load_tokenizer, load_weights, too_large
 from explorer.models.weight_files import count_weights
@@ -71,7 +70,7 @@ class TransformersModel:
         self._forward = forward
         self._fresh = fresh
         self._reusable = reusable_length(model.config)
-        self._known_ids = min(info.vocab_size, model.model.get_input_embeddings().weight.shape[0])
+        self._known_ids = min(info.vocab_size, model.known_ids)
         self._answers = AnswerCache()
         self._budget = 0
         self.set_cache_budget(default_cache_budget(info.environment.device))
@@ -112,11 +111,12 @@ class TransformersModel:
             free_memory(placement.device),
         )
         length = context_length(model.config, tokenizer)
-        vocab_size, forward, note = _try_out(model, limits, length, identity.name)
+        verdict = _try_out(model, limits, length, identity.name)
+        token.raise_if_cancelled()
         info = ModelInfo(
             identity=identity,
             environment=environment(placement, threads),
-            vocab_size=vocab_size,
+            vocab_size=verdict.vocab_size,
             context_length=length,
             eos_token_ids=end_ids(model.model),
             bos_token_id=tokenizer.bos_token_id,
@@ -125,10 +125,10 @@ class TransformersModel:
             chat_template=chat_template(tokenizer),
             generation_defaults=generation_defaults(model.model),
             parameters=parameters,
-            notes=(placement.note, note),
+            notes=(placement.note, verdict.note),
         )
-        vocabulary = vocabulary_of(tokenizer, vocab_size)
-        return cls(info, vocabulary, tokenizer, model, forward, FreshForward(model, limits))
+        vocabulary = vocabulary_of(tokenizer, verdict.vocab_size)
+        return cls(info, vocabulary, tokenizer, model, verdict.forward, FreshForward(model, limits))
 
     def next_token_logits(
         self,
@@ -192,7 +192,10 @@ class TransformersModel:
         return text, tuple(self._tokenizer(text, add_special_tokens=False, verbose=False).input_ids)
 
     def cache_stats(self) -> CacheStats:
-        """Bytes held for keys, values and logits, the budget in bytes, and the number of entries."""
+        """Bytes held for keys, values and logits, the budget in bytes, and the number of entries.
+
+        May be called from another thread while the model works: it only reads numbers.
+        """
         forward = self._forward.stats
         return CacheStats(forward.bytes_used + self._answers.nbytes, self._budget, forward.entries + len(self._answers))
 
@@ -305,12 +308,11 @@ class _Reporter:
             self._progress(Progress(READING, min(self._done, self._total), self._total, "tokens"))
 
 
-def _try_out(model: CausalModel, limits: BatchLimits, length: int, name: str) -> tuple[int, Forward, Note]:
-    """The width of the logits, and how this model is best computed. Raises `ModelLoadError` where it cannot be."""
+def _try_out(model: CausalModel, limits: BatchLimits, length: int, name: str) -> Verdict:
+    """How this model is best computed. Raises `ModelLoadError` where it cannot be computed at all."""
     try:
         with torch.inference_mode():
-            vocab_size = int(model.whole([(0,)]).shape[-1])
-            return (vocab_size, *choose_forward(model, limits, vocab_size, length))
+            return choose_forward(model, limits, length)
     except Exception as error:  # the model's own code may raise anything
         if is_out_of_memory(error):
             raise too_large(name, str(error)) from error

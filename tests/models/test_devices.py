@@ -1,0 +1,146 @@
+"""Where a model runs and in which number format: the choices, their reasons and what is refused."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+import torch
+
+from explorer.messages import ModelLoadError
+from explorer.models.base import DeviceChoice, DtypeChoice
+from explorer.models.devices import (
+    Hardware,
+    choose_placement,
+    choose_threads,
+    default_cache_budget,
+    device_bytes,
+    device_name,
+    free_memory,
+    is_out_of_memory,
+    release_memory,
+)
+
+BARE = Hardware(cuda=False, cuda_bfloat16=False, mps=False)
+OLD_GPU = Hardware(cuda=True, cuda_bfloat16=False, mps=False)
+NEW_GPU = Hardware(cuda=True, cuda_bfloat16=True, mps=False)
+APPLE = Hardware(cuda=False, cuda_bfloat16=False, mps=True)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "architecture", "device", "dtype"),
+    [
+        (BARE, "LlamaForCausalLM", "cpu", "float32"),
+        (APPLE, "LlamaForCausalLM", "mps", "float32"),
+        (NEW_GPU, "LlamaForCausalLM", "cuda", "bfloat16"),
+        (OLD_GPU, "LlamaForCausalLM", "cuda", "float16"),
+        (OLD_GPU, "Gemma3ForCausalLM", "cuda", "float32"),
+    ],
+)
+def test_auto_chooses_a_device_and_a_dtype_and_says_why(
+    hardware: Hardware, architecture: str, device: str, dtype: str
+) -> None:
+    placement = choose_placement("auto", "auto", architecture, hardware)
+    assert (placement.device, placement.dtype) == (device, dtype)
+    assert placement.note[0].startswith(dtype)
+    assert placement.torch_dtype is getattr(torch, dtype)
+
+
+def test_what_the_user_asks_for_is_taken() -> None:
+    placement = choose_placement("cpu", "bfloat16", "LlamaForCausalLM", NEW_GPU)
+    assert (placement.device, placement.dtype) == ("cpu", "bfloat16")
+    assert placement.note[1] == {"dtype": "bfloat16"}
+
+
+@pytest.mark.parametrize(
+    ("device", "architecture", "hardware"),
+    [
+        ("cpu", "LlamaForCausalLM", NEW_GPU),
+        ("auto", "LlamaForCausalLM", BARE),
+        ("cuda", "Gemma3ForCausalLM", NEW_GPU),
+        ("cpu", "gemma2", BARE),
+    ],
+)
+def test_c11_float16_is_refused_where_it_cannot_be_right(
+    device: DeviceChoice, architecture: str, hardware: Hardware
+) -> None:
+    with pytest.raises(ModelLoadError) as raised:
+        choose_placement(device, "float16", architecture, hardware)
+    assert raised.value.message.code == "dtype.float16"
+    assert all(raised.value.message.sentences())
+
+
+def test_float16_on_a_gpu_is_the_users_choice() -> None:
+    assert choose_placement("auto", "float16", "LlamaForCausalLM", NEW_GPU).dtype == "float16"
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_that_is_not_there_is_refused(device: DeviceChoice) -> None:
+    with pytest.raises(ModelLoadError) as raised:
+        choose_placement(device, "auto", "LlamaForCausalLM", BARE)
+    assert raised.value.message.code == "device.unavailable"
+    assert device in raised.value.message.text()
+
+
+def test_every_choice_is_answered() -> None:
+    everything = Hardware(cuda=True, cuda_bfloat16=True, mps=True)
+    for device in get_args(DeviceChoice):
+        for dtype in get_args(DtypeChoice):
+            if (device, dtype) != ("cpu", "float16"):
+                placement = choose_placement(device, dtype, "LlamaForCausalLM", everything)
+                assert placement.device == (device if device != "auto" else "cuda")
+
+
+def test_threads_leave_a_core_for_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.cpu_count", lambda logical: 8)
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(16)), raising=False)
+    assert choose_threads(None) == 7
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1, 2}, raising=False)
+    assert choose_threads(None) == 2
+    monkeypatch.setattr("psutil.cpu_count", lambda logical: 1)
+    assert choose_threads(None) == 1
+
+
+@pytest.mark.parametrize(("requested", "threads"), [(3, 3), (0, 1)])
+def test_threads_are_as_many_as_asked_for_and_at_least_one(requested: int, threads: int) -> None:
+    assert choose_threads(requested) == threads
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory."),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes."),
+        RuntimeError("DefaultCPUAllocator: not enough memory: you tried to allocate 9 bytes."),
+        RuntimeError("MPS backend out of memory (MPS allocated: 1 GB)"),
+    ],
+)
+def test_failed_allocations_are_recognised(error: Exception) -> None:
+    assert is_out_of_memory(error)
+
+
+def test_other_errors_are_not_about_memory() -> None:
+    assert not is_out_of_memory(RuntimeError("size mismatch"))
+    assert not is_out_of_memory(ValueError("out of memory"))
+
+
+def test_a_real_allocation_that_cannot_succeed_is_recognised() -> None:
+    with pytest.raises(RuntimeError) as raised:
+        torch.empty(1 << 60)
+    assert is_out_of_memory(raised.value)
+
+
+def test_this_machine_answers() -> None:
+    assert device_name("cpu")
+    assert device_bytes("cpu") is None
+    assert 0 < default_cache_budget("cpu") < free_memory("cpu") * 2
+    release_memory("cpu")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_the_gpu_answers() -> None:
+    assert device_name("cuda")
+    assert free_memory("cuda") > 0
+    assert device_bytes("cuda") is not None
+    release_memory("cuda")
