@@ -133,8 +133,8 @@ class Actions(QObject):
 class KeyGuard(QObject):
     """Keeps single-key shortcuts from widgets that use the key themselves: editors, lists, sliders, buttons."""
 
-    def __init__(self, application: QApplication) -> None:
-        super().__init__(application)
+    def __init__(self, application: QApplication, parent: QObject) -> None:
+        super().__init__(parent)
         application.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

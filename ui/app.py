@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from explorer.engine.client import Engine
+from explorer.engine.client import CATALOG_OPENER, Engine
 from explorer.i18n import set_language, tr
 from explorer.messages import StoreError, UserMessage
 from explorer.paths import default_library
@@ -45,19 +45,24 @@ _LAST_SECONDS = 5.0
 class Explorer(QObject):
     """The running program: one window, three threads, one engine. The window may be built anew (another language)."""
 
-    def __init__(self, application: QApplication, library: Path, preferences: Preferences) -> None:
+    def __init__(
+        self, application: QApplication, library: Path, preferences: Preferences, *, opener: str = CATALOG_OPENER
+    ) -> None:
+        """``opener`` is the function that opens models in the engine's process, see `Engine`."""
         super().__init__(application)
         self._application = application
         self._preferences = preferences
         self._library = library
         self._cleanup = ExitStack()
-        self.engine = Engine()
+        self.closed = False
+        self.engine = Engine(opener)
         self.bridge = Bridge(self)
         self.session_thread = SessionThread(self.bridge, self._open_library)
         self.model_thread: JobThread[Engine] = JobThread("models", self.bridge, lambda: self.engine)
         self.preview_thread = PreviewThread(self.bridge)
         self.theme = ThemeController(application, preferences.theme)
-        self._guard = KeyGuard(application)
+        self.theme.setParent(self)
+        self._guard = KeyGuard(application, self)
         set_language(preferences.language)
         self._build()
 
@@ -70,6 +75,7 @@ class Explorer(QObject):
 
     def close(self) -> None:
         """End everything that runs; what was finished is saved. Returns within seconds whatever the model does."""
+        self.closed = True
         self.bridge.close()
         self.preview_thread.close(_POLITE_SECONDS)
         for thread in (self.model_thread, self.session_thread):
@@ -80,8 +86,9 @@ class Explorer(QObject):
                 thread.close(_LAST_SECONDS)
         self.engine.close()
         self._preferences.sync()
-        self.window.deleteLater()
         self._application.removeEventFilter(self._guard)
+        self.window.deleteLater()
+        self.deleteLater()
         self._cleanup.close()
 
     def _open_library(self) -> Workspace:
@@ -150,6 +157,8 @@ class Explorer(QObject):
         old.save_layout()
         old.may_close = lambda: True
         self._build()
+        self.window.setGeometry(old.geometry())
+        self.window.welcome.setVisible(old.welcome.isVisible())
         self.window.show()
         old.hide()
         old.deleteLater()

@@ -139,6 +139,12 @@ class Bridge(QObject):
         """Whether any job has not answered yet."""
         return bool(self._handlers)
 
+    @property
+    def pending(self) -> bool:
+        """Whether anything was reported and not delivered yet."""
+        with self._lock:
+            return bool(self._reports) or self._armed
+
     def forget(self) -> None:
         """Drop the handlers of every job so far: late answers reach nobody."""
         self._handlers = dict.fromkeys(self._handlers, Handlers(failed=lambda _: None))

@@ -48,6 +48,8 @@ def percent(probability: float) -> str:
 
 def power_of_ten(logprob: float) -> str:
     """exp(``logprob``) as ``1.23×10⁻⁷``; also where the product itself would underflow. ``logprob`` in nats."""
+    if logprob == -math.inf:
+        return "0"  # a token the model itself gives no probability, taken by hand
     decimal = logprob / math.log(10)
     exponent = math.floor(decimal)
     mantissa = f"{10 ** (decimal - exponent):.2f}"

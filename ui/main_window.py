@@ -38,7 +38,7 @@ from ui.tree.canvas import TreeCanvas
 
 _ICON_ONLY = ("undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
-_LEFT, _RIGHT, _BOTTOM = 300, 400, 190
+_LEFT, _RIGHT, _BOTTOM = 300, 400, 210
 
 
 class MainWindow(QMainWindow):
@@ -75,6 +75,7 @@ class MainWindow(QMainWindow):
         self._arrange()
         self._first_state = self.saveState()
         self._restore()
+        self.tree.setFocus()  # so that single keys step from the first moment
 
     # --- layout ------------------------------------------------------------------------------------------------------
 
@@ -106,6 +107,7 @@ class MainWindow(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.PaletteChange:
             self.actions_.refresh_icons()
+            self.model_button.setIcon(self.actions_["models"].icon())
         super().changeEvent(event)
 
     # --- building ----------------------------------------------------------------------------------------------------

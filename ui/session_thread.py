@@ -41,6 +41,7 @@ class OpenedSession:
     prompt_pieces: tuple[PathPiece, ...]
     nodes: tuple[Node, ...]
     hidden: frozenset[NodeId]
+    stops: dict[NodeId, str]
     live: bool
     undo: str | None
     redo: str | None
@@ -228,6 +229,7 @@ def opened_session(serial: int, session: Session) -> OpenedSession:
         prompt_pieces=tuple(path_pieces(session.vocabulary, session.state.prompt.ids)),
         nodes=nodes,
         hidden=frozenset(node.id for node in nodes if session.tree.is_hidden(node.id)),
+        stops={stop.node: stop.event.kind for command in session.commands for stop in command.stops},
         live=session.live,
         undo=session.undo_kind,
         redo=session.redo_kind,

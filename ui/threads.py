@@ -41,6 +41,7 @@ class JobThread(Generic[Owned]):
         self._streams: deque[tuple[Job[Owned], Generator[Any, None, Any]]] = deque()
         self._current: Job[Owned] | None = None
         self._closing = False
+        self._resting = False
         # A daemon as the last resort only: `close` joins it, but a call that never returns must not keep the process.
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -61,8 +62,14 @@ class JobThread(Generic[Owned]):
         job: Job[Owned] = self._bridge.job(name, work, Handlers(done, failed, cancelled, progress))
         with self._condition:
             self._queue.append(job)
+            self._resting = False
             self._condition.notify()
         return job
+
+    @property
+    def resting(self) -> bool:
+        """Whether the thread has done everything it was given and everything it does by itself."""
+        return self._resting
 
     def stop(self) -> None:
         """Cancel what runs and what waits."""
@@ -106,7 +113,9 @@ class JobThread(Generic[Owned]):
             if self._idle(owned):
                 continue
             with self._condition:
+                self._resting = not self._queue
                 self._condition.wait_for(lambda: self._queue or self._closing, self._poll_seconds)
+                self._resting = False
 
     def _take(self) -> Job[Owned]:
         with self._condition:

@@ -43,9 +43,7 @@ class Outcomes:
         self.told.append(values[0] if values else None)
 
 
-def test_a_job_runs_on_its_thread_and_answers_in_the_gui_thread(
-    qtbot: QtBot, thread: JobThread[list[str]]
-) -> None:
+def test_a_job_runs_on_its_thread_and_answers_in_the_gui_thread(qtbot: QtBot, thread: JobThread[list[str]]) -> None:
     done = Outcomes()
     thread.post("name", lambda owned, job: threading.current_thread().name, done=done)
     qtbot.waitUntil(lambda: bool(done.told))
@@ -188,9 +186,7 @@ def test_forgotten_jobs_reach_nobody(qtbot: QtBot, bridge: Bridge, thread: JobTh
     assert forgotten.told == []
 
 
-def test_busy_from_the_first_job_to_the_last_answer(
-    qtbot: QtBot, bridge: Bridge, thread: JobThread[list[str]]
-) -> None:
+def test_busy_from_the_first_job_to_the_last_answer(qtbot: QtBot, bridge: Bridge, thread: JobThread[list[str]]) -> None:
     told = Outcomes()
     bridge.busy_changed.connect(told)
     thread.post("one", lambda owned, job: None)

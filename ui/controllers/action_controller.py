@@ -90,8 +90,8 @@ class ActionController(QObject):
                 "candidate_up": lambda: window.candidates.move_current(-1),
                 "candidate_down": lambda: window.candidates.move_current(1),
                 "pick": views.pick_current,
-                "sibling_previous": lambda: session.sibling(-1),
-                "sibling_next": lambda: session.sibling(1),
+                "sibling_previous": partial(self._sibling, -1),
+                "sibling_next": partial(self._sibling, 1),
                 "root": session.root,
                 "shortcuts": self._edit_keys,
                 "troubleshooting": lambda: troubleshooting_page(window).exec(),
@@ -114,11 +114,11 @@ class ActionController(QObject):
         """Enable what can do something now."""
         session, actions = self._session, self._window.actions_
         opened, running = session.session is not None, session.running
-        current = (
-            session.last.state.current if session.last else session.session.state.current if session.session else ROOT
-        )
+        current = session.current
         actions.enable(opened and not running, *_NEEDS_SESSION)
-        actions.enable(opened and current != ROOT, "parent", "root", "sibling_previous", "sibling_next")
+        # While commands are on their way, where they lead is not known here yet.
+        elsewhere = current != ROOT or session.busy
+        actions.enable(opened and elsewhere, "parent", "root", "sibling_previous", "sibling_next")
         actions.enable(opened and not running and current != ROOT, "delete_branch")
         actions.enable(opened, "export", "copy_text", "find", "candidate_up", "candidate_down", "fit", "center")
         stopped = session.view is not None and session.view.stop is not None
@@ -160,6 +160,11 @@ class ActionController(QObject):
     def _open_hub(self) -> None:
         self._window.show_dock("models")
         self._window.models.edit_hub_name()
+
+    def _sibling(self, by: int) -> None:
+        target = self._window.tree.sibling_of(self._session.current, by)
+        if target is not None:
+            self._session.select(target)
 
     def _center(self) -> None:
         view = self._session.view

@@ -46,6 +46,7 @@ class SessionController(QObject):
         self._thread = thread
         self._active: set[int] = set()
         self._run: int | None = None
+        self._heading: NodeId | None = None
         self._run_began = 0.0
         self._run_steps = 0
         self._answered_since_stop = True
@@ -70,6 +71,11 @@ class SessionController(QObject):
     def busy(self) -> bool:
         """Whether a command waits for its outcome, or the model computes the current node."""
         return bool(self._active) or self.computing
+
+    @property
+    def settled(self) -> bool:
+        """Whether what is shown belongs to where the session stands: nothing waits, nothing is being computed."""
+        return self.view is not None and not self.busy and self.view.node_id == self.current
 
     @property
     def undo_kind(self) -> str | None:
@@ -110,19 +116,24 @@ class SessionController(QObject):
         self._run = self._post("run", lambda session, job: session.run(how, max_steps=max_steps, cancel=job.cancel))
         self.activity_changed.emit()
 
+    @property
+    def current(self) -> NodeId:
+        """The node the session stands at, or is on its way to."""
+        if self._heading is not None:
+            return self._heading
+        known = self.last if self.last is not None else self.session
+        return ROOT if known is None else known.state.current
+
     def select(self, node_id: NodeId) -> None:
         """Make a node the current one."""
         self._navigate(lambda session: node_id)
+        self._heading = node_id
 
     def parent_node(self) -> None:
         self._navigate(lambda session: _parent(session, session.state.current))
 
     def root(self) -> None:
         self._navigate(lambda session: ROOT)
-
-    def sibling(self, by: int) -> None:
-        """The sibling ``by`` places further in order of creation; stays at either end."""
-        self._navigate(lambda session: _sibling(session, session.state.current, by))
 
     def undo(self) -> None:
         self._post("undo", lambda session, job: session.undo())
@@ -216,6 +227,7 @@ class SessionController(QObject):
         if number == self._run:
             self._run = None
         if not self._active:
+            self._heading = None
             self._kill_timer.stop()
         self.activity_changed.emit()
 
@@ -262,15 +274,6 @@ class SessionController(QObject):
 
 def _parent(session: Session, node_id: NodeId) -> NodeId | None:
     return None if node_id == ROOT else session.tree.node(node_id).parent
-
-
-def _sibling(session: Session, node_id: NodeId, by: int) -> NodeId | None:
-    parent = _parent(session, node_id)
-    if parent is None:
-        return None
-    siblings = session.tree.children(parent)
-    place = siblings.index(node_id) + by
-    return siblings[place] if 0 <= place < len(siblings) else None
 
 
 def _no_session() -> UserMessage:

@@ -37,6 +37,7 @@ class ViewController(QObject):
         session.opened.connect(self._opened)
         session.changed.connect(self._changed)
         session.shown.connect(self._shown)
+        session.activity_changed.connect(self._pick_waiting)
         session.speed_measured.connect(window.status.set_speed)
         window.candidates.picked.connect(self._pick)
         window.tree.node_activated.connect(session.select)
@@ -51,10 +52,8 @@ class ViewController(QObject):
 
     def pick_rank(self, rank: int) -> None:
         """Take the candidate in a row of the list; while the list is being computed, as soon as it is there."""
-        if self._session.computing:
-            self._waiting_ranks = [*self._waiting_ranks, rank][-_MOST_RANKS:]
-        else:
-            self._window.candidates.pick_rank(rank)
+        self._waiting_ranks = [*self._waiting_ranks, rank][:_MOST_RANKS]
+        self._pick_waiting()
 
     def pick_current(self) -> None:
         """Take the marked candidate."""
@@ -79,12 +78,18 @@ class ViewController(QObject):
         window.path.set_view(None)
         window.banner.set_event(None)
         label = elide_middle(" ".join(opened.state.prompt.text.split()), _LABEL_LENGTH) or tr("(prompt)")
-        window.tree.reset(label, opened.nodes, opened.hidden, opened.state.current)
+        window.tree.reset(
+            label,
+            opened.nodes,
+            opened.hidden,
+            opened.state.current,
+            stops=opened.stops,
+            end_tokens=frozenset(opened.model.eos_token_ids),
+        )
         window.settings.set_model(opened.model, opened.vocabulary)
         window.settings.reset(opened.state.settings)
         window.settings.set_seed(opened.state.seed, opened.state.next_draw_index)
         window.prompt.set_prompt(opened.state.prompt, opened.prompt_pieces)
-        window.history.set_next(opened.undo, opened.redo)
         self._retitle(opened.state.title, opened.state.seed, opened.state.next_draw_index)
 
     @Slot(list)
@@ -97,7 +102,6 @@ class ViewController(QObject):
         window.tree.set_current(last.state.current)
         window.settings.set_settings(last.state.settings)
         window.settings.set_seed(last.state.seed, last.state.next_draw_index)
-        window.history.set_next(last.undo, last.redo)
         self._retitle(last.state.title, last.state.seed, last.state.next_draw_index)
         if last.stop is not None and last.stop[0] == last.state.current:
             window.banner.set_event(last.stop[1])
@@ -111,7 +115,6 @@ class ViewController(QObject):
         else:
             self._clear_timer.stop()
             window.candidates.set_view(view)
-            self._pick_waiting()
         window.path.set_view(view)
         window.status.set_path(view.values)
         told = self._stop[1] if self._stop is not None and self._stop[0] == view.node_id else None
@@ -123,13 +126,14 @@ class ViewController(QObject):
         if self._session.computing and self._session.view is not None:
             self._window.candidates.set_view(self._session.view)
 
+    @Slot()
     def _pick_waiting(self) -> None:
-        if self._waiting_ranks:
+        if self._waiting_ranks and self._session.settled:
             self._window.candidates.pick_rank(self._waiting_ranks.pop(0))
 
     @Slot(int)
     def _pick(self, token_id: int) -> None:
-        if not self._session.computing:  # else the bars still belong to the node before
+        if self._session.settled:  # else the bars still belong to the node before
             self._session.pick(token_id)
 
     @Slot(int)

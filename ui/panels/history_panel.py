@@ -10,7 +10,7 @@ from explorer.i18n import N_, tr
 from explorer.store.records import CommandRecord
 from explorer.text import Vocabulary
 from ui.format import elide_middle, how_label, logarithm, token_label, tooltip
-from ui.panels.common import GRID, describe, plain_label
+from ui.panels.common import GRID, describe
 
 _Index = QModelIndex | QPersistentModelIndex
 
@@ -88,7 +88,6 @@ class HistoryPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._model = HistoryModel()
-        self._next = plain_label(quiet=True)
         self._list = QListView()
         self._list.setModel(self._model)
         self._list.setUniformItemSizes(True)
@@ -103,7 +102,6 @@ class HistoryPanel(QWidget):
         layout.setSpacing(GRID)
         self._buttons = QHBoxLayout()
         layout.addLayout(self._buttons)
-        layout.addWidget(self._next)
         layout.addWidget(self._list, 1)
 
     def add_button(self, action: QAction) -> QToolButton:
@@ -119,15 +117,6 @@ class HistoryPanel(QWidget):
         """The whole history; the newest is kept in sight."""
         self._model.set_commands(commands, vocabulary)
         self._list.scrollToBottom()
-
-    def set_next(self, undo: str | None, redo: str | None) -> None:
-        """The kinds undo and redo would take next."""
-        nothing = tr("nothing")
-        self._next.setText(
-            tr("Undo: {undo} · Redo: {redo}").format(
-                undo=kind_label(undo) if undo else nothing, redo=kind_label(redo) if redo else nothing
-            )
-        )
 
 
 def kind_label(kind: str) -> str:

@@ -304,5 +304,7 @@ class ModelPanel(QScrollArea):
 
 def _entry_line(entry: ModelEntry) -> str:
     size = "" if not entry.size_bytes else f"{entry.size_bytes / 1e6:.0f} MB"
+    if entry.name.startswith("lesson:"):
+        return tr("{name} · built in").format(name=entry.name)
     state = tr("on this computer") if entry.state == "installed" else tr("to fetch")
     return " · ".join(part for part in (entry.name, size, state) if part)

@@ -55,7 +55,7 @@ class SessionsModel(QAbstractListModel):
     def _line(self, summary: SessionSummary) -> str:
         mark = "▸ " if summary.id == self.open_id else ""
         when = summary.updated.astimezone().strftime("%Y-%m-%d %H:%M")
-        title = elide_middle(" ".join(summary.title.split()) or tr("(empty prompt)"), 80)
+        title = elide_middle(" ".join(summary.title.split()) or tr("(empty prompt)"), 48)
         facts = tr("{model} · {nodes} nodes · {when}").format(model=summary.model_name, nodes=summary.nodes, when=when)
         return f"{mark}{title}\n{facts}"
 
@@ -80,7 +80,7 @@ class SessionsPanel(QWidget):
         describe(self._search, tr("Filter the sessions"), tr("Show only sessions whose title or model contains this."))
         self._list = QListView()
         self._list.setModel(self._filtered)
-        self._list.setWordWrap(False)
+        self._list.setWordWrap(True)
         self._list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

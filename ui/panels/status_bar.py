@@ -82,7 +82,7 @@ class StatusBar(QStatusBar):
         if values is None or values.tokens == 0:
             self._path.setText("")
             return
-        text = tr("{tokens} tokens · log p {logp} · p {p}").format(
+        text = tr("{tokens} tok · log p {logp} · p {p}").format(
             tokens=values.tokens, logp=logarithm(values.model_logprob), p=path_probability(values.model_logprob)
         )
         if values.forced:

@@ -1,0 +1,125 @@
+"""The whole program as a user meets it: a real window, real threads, a real engine process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from explorer.engine.client import CATALOG_OPENER
+from ui.app import Explorer
+from ui.preferences import Preferences
+
+PATIENCE_SECONDS = 60.0
+
+Start = Callable[..., Explorer]
+Settle = Callable[[Explorer], None]
+Press = Callable[..., None]
+
+
+@pytest.fixture
+def start(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Start]:
+    """Start the program as often as a test likes, with the same library and the same remembered state."""
+    running: list[Explorer] = []
+
+    def begin(library: Path | None = None, *, opener: str = CATALOG_OPENER) -> Explorer:
+        explorer = _begin(qapp, library or tmp_path / "library.sqlite", tmp_path / "window.ini", opener)
+        running.append(explorer)
+        return explorer
+
+    yield begin
+    for explorer in running:
+        leave(explorer)
+
+
+@pytest.fixture(scope="module")
+def program(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explorer]:
+    """The program after its first start: the lesson is open. Shared by the tests of a module, for starting takes long."""
+    folder = tmp_path_factory.mktemp("program")
+    explorer = _begin(qapp, folder / "library.sqlite", folder / "window.ini", CATALOG_OPENER)
+    _settle(explorer)
+    yield explorer
+    leave(explorer)
+
+
+@pytest.fixture
+def lesson(program: Explorer, qtbot: QtBot) -> Explorer:
+    """The program with a fresh session of the lesson."""
+
+    thread = program.session_thread
+    thread.post("fresh", lambda workspace, job: thread.show(workspace.new_session()))
+    _settle(program)
+    window = program.window
+    window.messages.dismiss(*(message.code for message in window.messages.messages))
+    window.activateWindow()
+    qtbot.waitActive(window)
+    window.tree.setFocus()
+    return program
+
+
+@pytest.fixture
+def settle() -> Settle:
+    """Wait until a session is shown, nothing is being computed, and nothing waits."""
+    return _settle
+
+
+@pytest.fixture
+def press(qtbot: QtBot) -> Press:
+    """Press keys in the window, one right after the other, and wait for what comes of them."""
+
+    def do(explorer: Explorer, *keys: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        window = explorer.window
+        window.activateWindow()
+        qtbot.waitActive(window)
+        for key in keys:
+            qtbot.keyClick(window.focusWidget(), key, modifier)
+        _settle(explorer)
+
+    return do
+
+
+def leave(explorer: Explorer) -> None:
+    """Close the window and end everything, as `ui.app.run` does. May be called again."""
+    if explorer.closed:
+        return
+    explorer.window.may_close = lambda: True
+    explorer.window.close()
+    explorer.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _begin(qapp: QApplication, library: Path, settings: Path, opener: str) -> Explorer:
+    preferences = Preferences(QSettings(str(settings), QSettings.Format.IniFormat))
+    explorer = Explorer(qapp, library, preferences, opener=opener)
+    explorer.window.show()
+    assert QTest.qWaitForWindowExposed(explorer.window)
+    explorer.begin()
+    return explorer
+
+
+def _settle(explorer: Explorer) -> None:
+    bridge = explorer.bridge
+
+    def quiet() -> bool:
+        # In this order: who rests has reported before it rests.
+        rests = explorer.session_thread.resting and explorer.model_thread.resting
+        return rests and not bridge.pending and not bridge.busy and explorer.session.view is not None
+
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not quiet():
+        assert time.monotonic() < deadline, "the program does not come to rest"
+        QTest.qWait(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The offscreen platform says this of every window with a minimum size, and means nothing by it."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support propagateSizeHints"))
