@@ -230,6 +230,7 @@ class ThemeController(QObject):
         self._choice: ThemeChoice = choice
         self._scheme: Scheme | None = None
         application.setStyle(QStyleFactory.create("Fusion"))
+        self._system = application.styleHints().colorScheme()
         application.styleHints().colorSchemeChanged.connect(self._system_changed)
         self._apply()
 
@@ -242,7 +243,7 @@ class ThemeController(QObject):
         """The scheme in force. An unknown system scheme means light."""
         if self._choice != "system":
             return self._choice
-        return "dark" if self._application.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
+        return "dark" if self._system == Qt.ColorScheme.Dark else "light"
 
     @property
     def colours(self) -> Colours:
@@ -254,7 +255,8 @@ class ThemeController(QObject):
         self._apply()
 
     @Slot(Qt.ColorScheme)
-    def _system_changed(self, _scheme: Qt.ColorScheme) -> None:
+    def _system_changed(self, system: Qt.ColorScheme) -> None:
+        self._system = system
         self._apply()
 
     def _apply(self) -> None:

@@ -1,0 +1,448 @@
+"""The panel of candidates, driven by mouse and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from explorer.decoding.pipeline import Distribution
+from explorer.decoding.stopping import StopEvent
+from explorer.events import NodeView
+from explorer.text import Vocabulary
+from ui.candidates.model import Column
+from ui.candidates.panel import CandidatesPanel
+from ui.candidates.rows import PAGE
+from ui.theme import DARK, build_palette
+
+MakeDistribution = Callable[..., Distribution]
+MakeView = Callable[..., NodeView]
+FIVE = [2.0, 1.0, 0.0, -1.0, -2.0]
+
+
+def click(qtbot: QtBot, panel: CandidatesPanel, row: int, column: Column = Column.BAR) -> None:
+    rect = panel.table.visualRect(panel.model.index(row, column))
+    qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+
+
+def texts(panel: CandidatesPanel, column: Column) -> list[str]:
+    return [panel.model.text(row, column) for row in range(panel.model.rowCount())]
+
+
+def spoken(panel: CandidatesPanel, row: int, role: Qt.ItemDataRole, column: Column = Column.TOKEN) -> str:
+    return str(panel.model.data(panel.model.index(row, column), role))
+
+
+@pytest.fixture
+def shown(panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView) -> CandidatesPanel:
+    """Five tokens of which top-k keeps three."""
+    panel.set_view(make_view(make_distribution(FIVE, top_k=3, temperature=0.5)))
+    return panel
+
+
+def test_rows_show_both_probabilities(shown: CandidatesPanel) -> None:
+    assert texts(shown, Column.TOKEN)[:2] == ["·Paris", "·the"]
+    assert texts(shown, Column.RANK) == ["1", "2", "3", "4", "5"]
+    assert texts(shown, Column.LOGIT) == ["2.00", "1.00", "0.00", "−1.00", "−2.00"]
+    assert texts(shown, Column.MODEL)[0] == "63.6%"
+    assert texts(shown, Column.SAMPLING) == ["86.7%", "11.7%", "1.59%", "–", "–"]
+
+
+def test_a_removed_token_says_in_words_which_filter_and_by_how_much(shown: CandidatesPanel) -> None:
+    assert spoken(shown, 3, Qt.ItemDataRole.AccessibleDescriptionRole) == "removed by Top-k"
+    tooltip = spoken(shown, 3, Qt.ItemDataRole.ToolTipRole)
+    assert "Removed by Top-k" in tooltip
+    assert "missed by 2" in tooltip  # after the temperature: -2 against the third score, 0
+    assert "forced" in tooltip
+
+
+def test_tooltips_teach_what_the_number_is_not(shown: CandidatesPanel) -> None:
+    tooltip = spoken(shown, 0, Qt.ItemDataRole.ToolTipRole)
+    assert "not the chance that the statement is true" in tooltip
+    assert "0.636" in tooltip
+    assert "20 50 61 72 69 73" in tooltip
+
+
+def test_token_text_is_never_markup(shown: CandidatesPanel) -> None:
+    assert "&lt;b&gt;bold" in spoken(shown, 2, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_rows_speak(shown: CandidatesPanel) -> None:
+    text = spoken(shown, 0, Qt.ItemDataRole.AccessibleTextRole)
+    assert text == "Rank 1, token ·Paris, model 63.6%, sampling 86.7%"
+    assert spoken(shown, 0, Qt.ItemDataRole.AccessibleTextRole, Column.MODEL) == "Model 63.6%"
+    assert shown.table.accessibleName()
+    assert shown.find_edit.accessibleName()
+    assert shown.order_box.accessibleName()
+    assert shown.log_button.accessibleName()
+
+
+def test_a_click_picks(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    with qtbot.waitSignal(shown.picked) as picked:
+        click(qtbot, shown, 1)
+    assert picked.args == [1]
+
+
+def test_a_press_that_ends_elsewhere_picks_nothing(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    viewport = shown.table.viewport()
+    start = shown.table.visualRect(shown.model.index(0, Column.BAR)).center()
+    end = shown.table.visualRect(shown.model.index(2, Column.BAR)).center()
+    with qtbot.assertNotEmitted(shown.picked):
+        qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=start)
+        qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=end)
+
+
+def test_a_filtered_token_may_be_picked(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    with qtbot.waitSignal(shown.picked) as picked:
+        click(qtbot, shown, 4)
+    assert picked.args == [4]
+
+
+def test_keys_walk_and_pick(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    assert shown.current_token() == 0
+    qtbot.keyClick(shown.table, Qt.Key.Key_Down)
+    qtbot.keyClick(shown.table, Qt.Key.Key_Down)
+    qtbot.keyClick(shown.table, Qt.Key.Key_Up)
+    with qtbot.waitSignal(shown.picked) as picked:
+        qtbot.keyClick(shown.table, Qt.Key.Key_Return)
+    assert picked.args == [1]
+    with qtbot.waitSignal(shown.picked) as picked:
+        qtbot.keyClick(shown.table, Qt.Key.Key_3)
+    assert picked.args == [2]
+    with qtbot.assertNotEmitted(shown.picked):
+        qtbot.keyClick(shown.table, Qt.Key.Key_9)
+
+
+def test_moving_stops_at_the_ends(shown: CandidatesPanel) -> None:
+    shown.move_current(-3)
+    assert shown.current_token() == 0
+    shown.move_current(99)
+    assert shown.current_token() == 4
+
+
+def test_digits_pick_rows_and_are_shown_where_they_differ_from_the_rank(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE)))
+    assert not panel.table.delegate.show_keys
+    panel.set_view(make_view(make_distribution(FIVE, ban=(0,)), node_id=1))
+    assert panel.table.delegate.show_keys
+    with qtbot.waitSignal(panel.picked) as picked:
+        panel.pick_rank(1)
+    assert picked.args == [1]
+    panel.set_order("model")
+    assert not panel.table.delegate.show_keys
+    with qtbot.waitSignal(panel.picked) as picked:
+        panel.pick_rank(1)
+    assert picked.args == [0]
+
+
+def test_hovering_tells_the_token(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    rect = shown.table.visualRect(shown.model.index(2, Column.TOKEN))
+    with qtbot.waitSignal(shown.hovered) as hovered:
+        qtbot.mouseMove(shown.table.viewport(), rect.center())
+    assert hovered.args == [2]
+    with qtbot.waitSignal(shown.hovered) as hovered:
+        qtbot.mouseMove(shown.table.viewport(), QPoint(5, shown.table.viewport().height() - 5))
+    assert hovered.args == [-1]
+
+
+def test_taken_tokens_are_marked(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE), taken={1: 7}))
+    assert panel.model.row(1).node == 7
+    assert spoken(panel, 1, Qt.ItemDataRole.AccessibleDescriptionRole) == "taken before"
+    assert "branch" in spoken(panel, 1, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_more_is_listed_on_demand_and_the_taken_token_stays(
+    qtbot: QtBot,
+    panel: CandidatesPanel,
+    make_distribution: MakeDistribution,
+    make_view: MakeView,
+    thousand: np.ndarray,
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand), taken={300: 1, 900: 2}))
+    model = panel.model
+    assert model.rowCount() == PAGE + 3
+    assert model.text(PAGE + 2, Column.TOKEN) == "798 others"
+    assert [model.token(PAGE), model.token(PAGE + 1)] == [300, 900]
+    panel.move_current(PAGE + 2)  # onto the row of others: lists the next page
+    assert model.rowCount() == 2 * PAGE + 2  # token 300 is part of the list now
+    assert model.row_of(300) == 300
+    assert panel.current_token() is not None
+    while model.canFetchMore(QModelIndex()):
+        model.fetchMore(QModelIndex())
+    assert [model.token(row) for row in range(model.rowCount())] == list(range(1000))
+
+
+def test_clicking_the_others_lists_more(
+    qtbot: QtBot,
+    panel: CandidatesPanel,
+    make_distribution: MakeDistribution,
+    make_view: MakeView,
+    thousand: np.ndarray,
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand)))
+    panel.table.go_to(PAGE - 1)
+    panel.table.scrollTo(panel.model.index(PAGE, 0))
+    before = panel.model.rowCount()
+    with qtbot.assertNotEmitted(panel.picked):
+        panel.table.pick_row(panel.model.rowCount() - 1)
+    assert panel.model.rowCount() > before
+
+
+def test_the_others_have_their_mass(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    distribution = make_distribution(thousand, top_k=500)
+    panel.set_view(make_view(distribution))
+    row = PAGE
+    assert panel.model.is_others(row)
+    assert panel.model.token(row) is None
+    others = panel.model.others()
+    assert (others.count, others.kept) == (800, 300)
+    assert others.model_mass == pytest.approx(1 - float(distribution.model_probs[:PAGE].sum()), abs=1e-5)
+    assert "800 other tokens" in spoken(panel, row, Qt.ItemDataRole.AccessibleTextRole)
+    assert "300 of them" in spoken(panel, row, Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_preview_keeps_the_current_token_and_the_axis(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE)))
+    panel.move_current(2)
+    end = panel.table.delegate.axis.end
+    panel.set_distribution(make_distribution(FIVE, temperature=9.0))
+    assert panel.current_token() == 2
+    assert panel.table.delegate.axis.end == end
+    panel.set_distribution(make_distribution(FIVE, ban=(0, 1)))
+    assert panel.current_token() == 2
+    assert panel.table.currentIndex().row() == 0
+
+
+def test_another_node_starts_at_its_first_row(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE)))
+    panel.move_current(3)
+    panel.set_view(make_view(make_distribution(FIVE[::-1]), node_id=1))
+    assert panel.current_token() == 4
+
+
+def test_the_same_node_with_other_settings_keeps_the_current_token(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE)))
+    panel.move_current(3)
+    panel.set_view(make_view(make_distribution(FIVE, top_k=2)))
+    assert panel.current_token() == 3
+
+
+def test_a_token_is_found_by_text_id_and_bytes(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand)))
+    for query, token_id in (("word990", 997), ("好", 5), ("0xE4 0xBD 0xA0", 5), ("<b>", 2)):
+        panel.find_edit.clear()
+        qtbot.keyClicks(panel.find_edit, query) if query.isascii() else panel.find_edit.setText(query)
+        assert panel.current_token() == token_id, query
+    panel.find_edit.setText("997")
+    assert panel.model.row_of(997) is not None
+    panel.find_edit.setText("word990")
+    with qtbot.waitSignal(panel.picked) as picked:
+        qtbot.keyClick(panel.find_edit, Qt.Key.Key_Return)
+    assert picked.args == [997]
+    assert panel.model.text(0, Column.RANK) == "998"
+
+
+def test_the_find_line_walks_and_clears(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand)))
+    panel.focus_find()
+    qtbot.keyClicks(panel.find_edit, "word99")
+    first = panel.current_token()
+    qtbot.keyClick(panel.find_edit, Qt.Key.Key_Down)
+    assert panel.current_token() != first
+    qtbot.keyClick(panel.find_edit, Qt.Key.Key_Escape)
+    assert panel.find_edit.text() == ""
+    assert panel.model.rowCount() == PAGE + 1
+
+
+def test_nothing_found_says_what_to_try(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE)))
+    panel.find_edit.setText("no such token")
+    assert panel.message.isVisible()
+    assert "no such token" in panel.message.text()
+    assert panel.current_token() is None
+    panel.find_edit.clear()
+    assert panel.table.isVisible()
+
+
+def test_the_head_says_how_many_stay_and_how_undecided_it_is(shown: CandidatesPanel) -> None:
+    values = [label.text() for label in shown.summary._values]
+    assert values[0] == "3 of 5"
+    assert values[1].endswith("nats")
+    shown.set_log_unit("bits")
+    assert shown.summary._values[2].text().endswith("bits")
+    assert not shown.summary.notice.isVisible()
+
+
+def test_c10_no_candidates_says_which_filter_and_shows_the_model_bars(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    """C10: everything is blocked; the raw bars are still there and any token may be picked by hand."""
+    panel.set_view(make_view(make_distribution(FIVE, ban=tuple(range(5)))))
+    assert "Banned tokens removed every token" in panel.summary.notice.text()
+    assert texts(panel, Column.MODEL)[0] == "63.6%"
+    assert set(texts(panel, Column.SAMPLING)) == {"–"}
+    with qtbot.waitSignal(panel.picked) as picked:
+        panel.pick_rank(2)
+    assert picked.args == [1]
+
+
+def test_a_truncated_distribution_says_so_and_lists_the_chosen_token_all_the_same(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand, stored=50), taken={999: 4}))
+    assert "Only the best 50 tokens were stored" in panel.summary.notice.text()
+    assert panel.model.token(50) == 999
+    assert panel.model.row(50).fate == "unlisted"
+    assert [panel.model.text(50, column) for column in (Column.MODEL, Column.SAMPLING)] == ["–", "–"]
+    assert "not among the stored tokens" in spoken(panel, 50, Qt.ItemDataRole.AccessibleTextRole)
+    assert "Load the model" in spoken(panel, 50, Qt.ItemDataRole.ToolTipRole)
+    assert panel.model.is_others(51)
+    assert panel.model.others().count == 949
+
+
+def test_impossible_tokens_are_not_called_removed(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution([1.0, -np.inf, 0.0])))
+    assert panel.model.row(2).fate == "impossible"
+    assert "probability 0" in spoken(panel, 2, Qt.ItemDataRole.ToolTipRole)
+    assert panel.model.text(2, Column.LOGIT) == "−∞"
+
+
+def test_every_empty_state_says_what_to_do(panel: CandidatesPanel, make_view: MakeView) -> None:
+    panel.set_view(None)
+    assert "Write a prompt" in panel.message.text()
+    panel.set_view(make_view(None))
+    assert "Load the model" in panel.message.text()
+    panel.set_view(make_view(None, stop=StopEvent("eos", {"step": 1})))
+    assert "Go on past the stop" in panel.message.text()
+    assert panel.current_token() is None
+    panel.move_current(1)
+    panel.pick_rank(1)
+
+
+def test_a_short_wait_shows_nothing_a_long_one_a_bar(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    shown.set_busy(True)
+    assert not shown.busy_bar.isVisible()
+    qtbot.waitUntil(shown.busy_bar.isVisible)
+    shown.set_busy(False)
+    assert not shown.busy_bar.isVisible()
+
+
+def test_bars_can_be_logarithmic(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    assert shown.model.headerData(Column.BAR, Qt.Orientation.Horizontal) == "0 – 100%"
+    qtbot.mouseClick(shown.log_button, Qt.MouseButton.LeftButton)
+    assert shown.model.headerData(Column.BAR, Qt.Orientation.Horizontal) == "10⁻⁶ – 1"
+    assert shown.table.delegate.axis.scale == "log"
+
+
+def test_the_running_sum_can_be_shown(shown: CandidatesPanel) -> None:
+    assert shown.table.isColumnHidden(Column.CUMULATIVE)
+    shown.table.show_cumulative.trigger()
+    assert not shown.table.isColumnHidden(Column.CUMULATIVE)
+    assert texts(shown, Column.CUMULATIVE)[0] == "86.7%"
+    assert texts(shown, Column.CUMULATIVE)[2] == "100%"
+
+
+def test_logits_give_way_where_it_is_narrow(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    shown.resize(640, 400)
+    qtbot.waitUntil(lambda: not shown.table.isColumnHidden(Column.LOGIT))
+    shown.resize(300, 400)
+    qtbot.waitUntil(lambda: shown.table.isColumnHidden(Column.LOGIT))
+
+
+def test_the_menu_copies(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    shown.table.go_to(1)
+    copied = {}
+    for action in shown.token_actions[1:]:
+        action.trigger()
+        copied[action.text()] = QGuiApplication.clipboard().text()
+    assert copied["Copy token"] == " the"
+    assert copied["Copy id"] == "1"
+    assert copied["Copy bytes"] == "20 74 68 65"
+    names, values = copied["Copy values"].splitlines()
+    assert dict(zip(names.split("\t"), values.split("\t"), strict=True))["logit"] == "1"
+    with qtbot.waitSignal(shown.picked) as picked:
+        shown.token_actions[0].trigger()
+    assert picked.args == [1]
+
+
+def test_the_menu_opens_on_the_row_under_the_pointer(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    rect = shown.table.visualRect(shown.model.index(2, Column.TOKEN))
+    shown.table.customContextMenuRequested.emit(rect.center())
+    menu = shown.findChild(QMenu)
+    assert menu is not None
+    assert shown.current_token() == 2
+    assert [action.text() for action in menu.actions()][:2] == ["Pick this token", "Copy token"]
+    menu.close()
+
+
+def test_nothing_is_searched_by_typing_letters(qtbot: QtBot, shown: CandidatesPanel) -> None:
+    qtbot.keyClicks(shown.table, "t")
+    assert shown.current_token() == 0
+
+
+def test_hovering_elsewhere_marks_the_row(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE), taken={1: 7}))
+    plain = panel.table.grab().toImage()
+    panel.highlight_node(7)
+    assert panel.table.grab().toImage() != plain
+    panel.highlight_node(-1)
+    assert panel.table.grab().toImage() == plain
+
+
+def test_it_paints_in_both_themes_and_at_any_size(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand, top_p=0.9, ban=(0,)), taken={999: 3}))
+    pictures = []
+    for width in (200, 420, 900):
+        panel.resize(width, 500)
+        pictures.append(panel.grab().toImage())
+    panel.setPalette(build_palette(DARK))
+    dark = panel.table.viewport().grab().toImage()
+    assert dark.pixelColor(dark.width() - 2, dark.height() - 2).name() == DARK.surface
+    assert panel.palette().color(QPalette.ColorRole.Base).name() == DARK.surface
+    assert len({(p.width(), p.height()) for p in pictures}) == 3
+
+
+def test_a_vocabulary_of_262144_tokens_costs_no_object_a_row(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, vocabulary: Vocabulary
+) -> None:
+    logits = np.random.default_rng(0).normal(size=262_144).astype(np.float32)
+    panel.set_view(make_view(make_distribution(logits, temperature=0.7), taken={12: 1}))
+    while panel.model.canFetchMore(QModelIndex()):
+        panel.model.fetchMore(QModelIndex())
+    assert panel.model.rowCount() == 262_144
+    panel.table.scrollToBottom()
+    panel.table.grab()
+    assert len(panel.model._cache) < 5 * PAGE
+    last: Any = panel.model.token(262_143)
+    assert last == int(np.lexsort((np.arange(262_144), -logits))[-1])
