@@ -64,7 +64,7 @@ _MESSAGES: Mapping[str, tuple[str, str, str]] = {
     "store.migration": (
         N_("The library {path} could not be converted to this version's format."),
         N_("It is unchanged and still opens in the version that made it."),
-        N_("Report this with the details below, and keep using the earlier version until it is mended."),
+        N_("Report this with the details, and keep using the earlier version until it is mended."),
     ),
     "store.absent": (
         N_("There is no library {path}."),
@@ -82,9 +82,14 @@ _MESSAGES: Mapping[str, tuple[str, str, str]] = {
         N_("Open the session again to go on from what is saved, and use one window for it."),
     ),
     "store.value": (
-        N_("{where} cannot be saved: {value}."),
+        N_("The value {value} of {where} cannot be saved."),
         N_("Nothing of this change was written; what was saved before is unaffected."),
         N_("Undo the change, and report this if you did not enter the value yourself."),
+    ),
+    "store.invalid": (
+        N_("The change does not fit what is saved in the library {path}."),
+        N_("It refers to something that is not there; nothing of it was written, what was saved before is unaffected."),
+        N_("Open the session again, and report this with the details."),
     ),
 }
 
@@ -130,9 +135,11 @@ def of_sqlite(error: sqlite3.Error, path: Path, session_id: int | None = None) -
     details = f"{type(error).__name__}: {error} ({getattr(error, 'sqlite_errorname', 'no code')})"
     if extended in _DUPLICATE:
         return store_error("store.conflict", path, details, session=session_id)
+    if extended == sqlite3.SQLITE_READONLY_DBMOVED:
+        return store_error("store.moved", path, details)
     primary = None if extended is None else extended & 0xFF
     if primary == sqlite3.SQLITE_CONSTRAINT:
-        return store_error("store.value", path, details, where=N_("A record"), value=str(error))
+        return store_error("store.invalid", path, details)
     return store_error(_CODES.get(primary or -1, "store.io"), path, details)
 
 

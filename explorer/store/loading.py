@@ -27,7 +27,7 @@ def decoding(path: Path) -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except (ValueError, KeyError, TypeError, ExplorerError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ExplorerError) as error:
         raise store_error("store.damaged", path, f"{type(error).__name__}: {error}") from error
 
 

@@ -14,6 +14,7 @@ import sqlite3
 import traceback
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from alembic import command
@@ -60,17 +61,22 @@ def open_database(path: Path, *, create: bool) -> tuple[Database, UserMessage | 
         return Database(path, reading, known[-1]), message("store.read_only", path, obstacle)
 
 
-def known_versions() -> list[str]:
+def known_versions() -> tuple[str, ...]:
     """Every format this program can read, oldest first; the last is the current one."""
-    script = ScriptDirectory.from_config(_config())
-    return [revision.revision for revision in script.walk_revisions()][::-1]
+    return _versions_in(VERSIONS)
 
 
-def _config() -> Config:
+@cache
+def _versions_in(locations: tuple[str, ...]) -> tuple[str, ...]:
+    script = ScriptDirectory.from_config(_config(locations))
+    return tuple(revision.revision for revision in script.walk_revisions())[::-1]
+
+
+def _config(locations: tuple[str, ...]) -> Config:
     config = Config()
     config.set_main_option("script_location", SCRIPTS)
     config.set_main_option("path_separator", "newline")
-    config.set_main_option("version_locations", "\n".join(VERSIONS))
+    config.set_main_option("version_locations", "\n".join(locations))
     return config
 
 
@@ -106,6 +112,9 @@ def _obstacle(path: Path) -> str | None:
     try:
         with closing(connect(path, "write")) as connection:
             connection.execute("BEGIN IMMEDIATE")
+            # SQLite begins a transaction in a read-only file all the same; only writing tells.
+            (number,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -147,7 +156,7 @@ def _driver(connection: Connection) -> sqlite3.Connection:
 
 
 def _migrate(connection: Connection, path: Path) -> None:
-    config = _config()
+    config = _config(VERSIONS)
     config.attributes["connection"] = connection
     try:
         command.upgrade(config, "head")

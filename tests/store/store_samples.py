@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -91,14 +92,18 @@ def chain_command(seq: int, before: SessionState, *, how: HowChosen = "drawn", o
     return command(seq, before, after, added=(node,), steps=(step(node, before.settings),), observations=observations)
 
 
-def chain(length: int, before: SessionState | None = None) -> list[CommandRecord]:
-    """Commands 1 .. ``length``, each a step below the one before."""
-    commands: list[CommandRecord] = []
+def endless_chain(before: SessionState | None = None) -> Iterator[CommandRecord]:
+    """Commands 1, 2, 3 ..., each a step below the one before."""
     current = before or state()
-    for seq in range(1, length + 1):
-        commands.append(chain_command(seq, current))
-        current = commands[-1].after
-    return commands
+    for seq in count(1):
+        command = chain_command(seq, current)
+        yield command
+        current = command.after
+
+
+def chain(length: int, before: SessionState | None = None) -> list[CommandRecord]:
+    """The first commands of `endless_chain`."""
+    return list(islice(endless_chain(before), length))
 
 
 def without_observations(commands: Iterable[CommandRecord]) -> tuple[CommandRecord, ...]:

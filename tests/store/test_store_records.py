@@ -112,15 +112,20 @@ def test_what_is_both_revealed_and_hidden_ends_hidden(store: SessionStore, sessi
 def test_unknown_nodes_and_commands_are_refused(store: SessionStore, session_id: int) -> None:
     store.append(session_id, samples.chain(1)[0])
     nothing: frozenset[int] = frozenset()
-    for change in (
-        lambda: store.set_command_states(session_id, {7: "undone"}, nothing, nothing, samples.state()),
-        lambda: store.set_command_states(session_id, {1: "undone"}, frozenset({7}), nothing, samples.state()),
-        lambda: store.save_observation(session_id, 7, samples.observation()),
-        lambda: store.append(session_id, samples.command(2, samples.state(), samples.state(), hidden=frozenset({7}))),
+    stray = frozenset({7})
+    orphan = Node(2, 7, 5, 2, samples.edge())
+    for code, change in (
+        ("store.value", lambda: store.set_command_states(session_id, {7: "undone"}, nothing, nothing, samples.state())),
+        ("store.value", lambda: store.set_command_states(session_id, {1: "undone"}, stray, nothing, samples.state())),
+        ("store.value", lambda: store.append(session_id, replace(samples.chain(2)[1], hidden=stray))),
+        ("store.invalid", lambda: store.save_observation(session_id, 7, samples.observation())),
+        ("store.invalid", lambda: store.append(session_id, replace(samples.chain(2)[1], added=(orphan,)))),
+        ("store.invalid", lambda: store.append(session_id, replace(samples.chain(2)[1], stops=(samples.stop(7),)))),
     ):
         with pytest.raises(StoreError) as caught:
             change()
-        assert caught.value.message.code == "store.value"
+        assert caught.value.message.code == code
+        assert all(caught.value.message.sentences())
     assert [c.state for c in store.load(session_id).commands] == ["done"]
 
 

@@ -20,7 +20,7 @@ def _to(table: str, columns: list[str], key: str) -> sa.ForeignKeyConstraint:
 
 
 def upgrade() -> None:
-    op.execute("PRAGMA application_id = 1414808920")
+    op.execute("PRAGMA application_id = 1414808920")  # "TTEX"
     _create_shared()
     _create_session()
     _create_tree()
@@ -99,12 +99,12 @@ def _create_tree() -> None:
         sa.Column("parent_id", sa.Integer),
         sa.Column("token_id", sa.Integer),
         sa.Column("depth", sa.Integer, nullable=False),
-        sa.Column("logit", sa.Float),
-        sa.Column("model_logprob", sa.Float),
-        sa.Column("sampling_logprob", sa.Float),
+        sa.Column("logit", sa.Double),
+        sa.Column("model_logprob", sa.Double),
+        sa.Column("sampling_logprob", sa.Double),
         sa.Column("rank", sa.Integer),
         sa.Column("how", sa.Text),
-        sa.Column("u", sa.Float),
+        sa.Column("u", sa.Double),
         sa.Column("draw_index", sa.Integer),
         sa.Column("command_seq", sa.Integer),
         sa.Column("hidden", sa.Boolean, nullable=False),
@@ -130,13 +130,13 @@ def _create_evidence() -> None:
         sa.Column("token_id", sa.Integer, nullable=False),
         sa.Column("how", sa.Text, nullable=False),
         sa.Column("rank", sa.Integer, nullable=False),
-        sa.Column("logit", sa.Float, nullable=False),
-        sa.Column("model_logprob", sa.Float, nullable=False),
-        sa.Column("sampling_logprob", sa.Float),
+        sa.Column("logit", sa.Double, nullable=False),
+        sa.Column("model_logprob", sa.Double, nullable=False),
+        sa.Column("sampling_logprob", sa.Double),
         sa.Column("settings_id", sa.Integer, nullable=False),
         sa.Column("seed", sa.Integer),
         sa.Column("draw_index", sa.Integer),
-        sa.Column("u", sa.Float),
+        sa.Column("u", sa.Double),
         _to("commands", ["session_id", "command_seq"], "seq"),
         _to("nodes", ["session_id", "node_id"], "id"),
         _to("settings", ["session_id", "settings_id"], "id"),
