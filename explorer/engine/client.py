@@ -109,7 +109,6 @@ class Engine:
     ) -> Logits:
         """Raw next-token logits, float32 of shape (len(prefixes), vocabulary), as `LanguageModel.next_token_logits`.
 
-        ``prompt_length`` goes to the model as it is.
         Raises `Cancelled` at once when ``cancel`` is raised (the child stops at its next boundary between forward
         passes), `EngineCrashed`, `OutOfMemory`, `PromptError`.
         """

@@ -43,7 +43,8 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class ComputeLogits:
-    """Answered by `LogitsReady`; ``progress`` says whether anybody wants to see `Working` messages."""
+    """Answered by `LogitsReady`. ``prompt_length`` as `LanguageModel.next_token_logits` takes it; ``progress`` says
+    whether anybody wants to see `Working` messages."""
 
     number: int
     prefixes: tuple[TokenIds, ...]

@@ -82,6 +82,9 @@ def main(connection: Connection, traces: Connection, opener: str) -> None:
     for name, value in _QUIET_LIBRARIES.items():
         os.environ.setdefault(name, value)
     Server(connection, opener).run()
+    if sys.stderr is not None:
+        sys.stderr.flush()
+    os._exit(0)  # taking torch apart in good order takes long and saves nothing
 
 
 class Server:

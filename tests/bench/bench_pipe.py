@@ -1,0 +1,112 @@
+"""What the process border costs: ``python tests/bench/bench_pipe.py [--json]``. Prints figures and asserts none.
+
+Times `Engine.next_token_logits` of a model that answers at once with an array it has ready, so that the time is the
+border alone; a request without an array; and a child process from its start to a loaded table model. Each figure is
+the median and the least of many calls: on a busy machine the least says more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "engine"))  # handed on to the child, as is this folder
+
+import engine_fakes as fakes
+import numpy as np
+
+from explorer.engine.client import Engine
+from explorer.models.base import Logits, ModelRef, TokenIds
+from explorer.progress import CancelToken, ProgressCallback
+
+OPENER = "bench_pipe:open_instant_model"
+VOCABULARIES = (49_152, 262_144)
+ROWS = (1, 8, 64)
+PREFIX_TOKENS = 200
+STARTS = 5
+SECONDS = 3.0  # a figure
+
+
+class InstantModel(fakes.FakeModel):
+    """Computes nothing."""
+
+    def __init__(self, vocabulary: int) -> None:
+        super().__init__(fakes.Gate(Path()), vocabulary)
+        self._ready = np.ones((max(ROWS), vocabulary), np.float32)
+
+    def next_token_logits(
+        self,
+        prefixes: Sequence[TokenIds],
+        *,
+        prompt_length: int | None = None,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Logits:
+        return self._ready[: len(prefixes)]
+
+
+def open_instant_model(reference: ModelRef, progress: ProgressCallback, cancel: CancelToken) -> InstantModel:
+    return InstantModel(int(reference.source))
+
+
+def times_of(call: Callable[[], object]) -> list[float]:
+    """Seconds of at most 300 calls, after one to warm up."""
+    call()
+    times: list[float] = []
+    end = time.perf_counter() + SECONDS
+    while len(times) < 300 and (len(times) < 5 or time.perf_counter() < end):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return times
+
+
+def bench_pipe() -> dict[str, list[float]]:
+    figures: dict[str, list[float]] = {}
+    for vocabulary in VOCABULARIES:
+        engine = Engine(OPENER)
+        engine.load(ModelRef(str(vocabulary)))
+        figures[f"a request without an array, {vocabulary} tokens"] = times_of(partial(engine.encode, "a"))
+        for rows in ROWS:
+            prefixes = [tuple(range(PREFIX_TOKENS))] * rows
+            figures[f"logits {rows} x {vocabulary}"] = times_of(partial(engine.next_token_logits, prefixes))
+        engine.close()
+    return figures
+
+
+def bench_start() -> dict[str, list[float]]:
+    starts, ends = [], []
+    for _ in range(STARTS):
+        engine = Engine()
+        begun = time.perf_counter()
+        engine.load(ModelRef("lesson:breakfast"))
+        loaded = time.perf_counter()
+        engine.close()
+        starts.append(loaded - begun)
+        ends.append(time.perf_counter() - loaded)
+    return {"start of a child to a loaded table model": starts, "close of an idle child": ends}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    arguments = parser.parse_args()
+    figures = {
+        name: {"median_ms": 1000 * statistics.median(times), "least_ms": 1000 * min(times)}
+        for name, times in (bench_pipe() | bench_start()).items()
+    }
+    if arguments.json:
+        print(json.dumps(figures, indent=1))
+        return
+    for name, figure in figures.items():
+        print(f"{name:<50} median {figure['median_ms']:9.3f} ms   least {figure['least_ms']:9.3f} ms")
+
+
+if __name__ == "__main__":
+    main()
