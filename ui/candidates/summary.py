@@ -54,6 +54,8 @@ class Summary(QWidget):
         self._values = [QLabel(self) for _ in _CAPTIONS]
         self._captions = [QLabel(tr(caption), self) for caption, _ in _CAPTIONS]
         self.notice = QLabel(self)
+        for label in (*self._values, *self._captions, self.notice):
+            label.setTextFormat(Qt.TextFormat.PlainText)
         self.notice.setWordWrap(True)
         self.notice.setContentsMargins(8, 4, 8, 4)
         self.notice.setAutoFillBackground(True)
