@@ -52,7 +52,7 @@ class Explorer(QObject):
         super().__init__(application)
         self._application = application
         self._preferences = preferences
-        self._library = library
+        self.library_path = library
         self._cleanup = ExitStack()
         self.closed = False
         self.engine = Engine(opener)
@@ -97,7 +97,7 @@ class Explorer(QObject):
         from explorer.workspace import Workspace
 
         try:
-            return Workspace(self._library, self.engine)
+            return Workspace(self.library_path, self.engine)
         except StoreError as error:
             message: UserMessage = error.message
         except Exception as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from ui.format import tooltip
 
@@ -42,6 +42,13 @@ def compact(box: QComboBox) -> None:
     box.setMinimumContentsLength(8)
 
 
+def add_row(form: QFormLayout, text: str, field: QWidget) -> None:
+    """A row of a form; the label belongs to its field for screen readers too."""
+    label = plain_label(text, wrap=False)
+    label.setBuddy(field)
+    form.addRow(label, field)
+
+
 def push_button(text: str, help_text: str, slot: Callable[[], object]) -> QPushButton:
     """A button with a tooltip; ``slot`` is called without arguments."""
     button = QPushButton(text)
@@ -60,11 +67,3 @@ def tool_button(text: str, help_text: str, slot: Callable[[], object]) -> QToolB
     button.setMinimumSize(QSize(6 * GRID, 6 * GRID))
     button.clicked.connect(lambda _checked=False: slot())
     return button
-
-
-def card() -> QFrame:
-    """A framed area set off from what is around it."""
-    frame = QFrame()
-    frame.setObjectName("card")
-    frame.setFrameShape(QFrame.Shape.StyledPanel)
-    return frame

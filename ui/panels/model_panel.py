@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 from explorer.i18n import N_, tr
 from explorer.models.base import ModelInfo, ModelRef
 from ui.format import count, tooltip
-from ui.panels.common import GRID, describe, plain_label, push_button
+from ui.panels.common import GRID, add_row, describe, plain_label, push_button
 
 if TYPE_CHECKING:  # it comes with the hub's library, which the model thread pays for
     from explorer.models.catalog import ModelEntry
@@ -250,9 +250,9 @@ class ModelPanel(QScrollArea):
         )
         form = QFormLayout(group)
         form.setSpacing(GRID)
-        form.addRow(tr("Device"), self._device)
-        form.addRow(tr("Number format"), self._dtype)
-        form.addRow(tr("Threads"), self._threads)
+        add_row(form, tr("Device"), self._device)
+        add_row(form, tr("Number format"), self._dtype)
+        add_row(form, tr("Threads"), self._threads)
         return group
 
     def _ref(self, source: str, revision: str | None = None) -> ModelRef:

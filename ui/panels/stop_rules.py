@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QPlainTextEdit,
 
 from explorer.decoding.params import Source, StopParams
 from explorer.i18n import tr
-from ui.panels.common import GRID, describe, plain_label
+from ui.panels.common import GRID, add_row, describe, plain_label
 from ui.panels.id_lists import format_ids, parse_ids
 from ui.panels.parameter_row import SOURCE_LABELS
 
@@ -44,12 +44,12 @@ class StopRules(QWidget):
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(GRID)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow(tr("At most new tokens"), self._new_tokens)
-        form.addRow(tr("At most tokens in all"), self._length)
-        form.addRow(tr("Stop strings"), self._strings)
+        add_row(form, tr("At most new tokens"), self._new_tokens)
+        add_row(form, tr("At most tokens in all"), self._length)
+        add_row(form, tr("Stop strings"), self._strings)
         form.addRow(self._own)
         form.addRow(self._listed)
-        form.addRow(tr("Other end tokens"), self._eos)
+        add_row(form, tr("Other end tokens"), self._eos)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
