@@ -112,6 +112,7 @@ def test_its_neighbours_shadow_no_standard_module() -> None:
     assert neighbours & sys.stdlib_module_names == set()
 
 
+@pytest.mark.timeout(400)
 def test_sets_up_once_and_again_when_something_changed(checkout: Checkout) -> None:
     first = checkout.start("cli", "--", "models", "list")
     assert (first.returncode, first.stdout) == (0, "cli models list\n"), first.stderr
