@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import heapq
 import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -62,7 +63,7 @@ codecs.register_error(_HEX_CHIPS, _chips)
 class Vocabulary:
     """The bytes behind every token id. Immutable."""
 
-    __slots__ = ("_folded", "_pieces", "_sha256", "_special_ids", "_strips_leading_space")
+    __slots__ = ("_folded", "_pieces", "_sha256", "_special_ids", "_strips_leading_space", "_whole")
 
     def __init__(
         self, pieces: Sequence[bytes], special_ids: Iterable[int] = (), *, strips_leading_space: bool = False
@@ -77,6 +78,7 @@ class Vocabulary:
         self._strips_leading_space = strips_leading_space
         self._sha256: str | None = None
         self._folded: tuple[str, ...] | None = None
+        self._whole: dict[int, PathPiece | None] = {}
         outside = sorted(i for i in self._special_ids if not 0 <= i < len(self._pieces))
         if outside:
             raise ValueError(f"special ids outside the vocabulary: {outside}")
@@ -122,6 +124,18 @@ class Vocabulary:
         """The token alone as text, its leading space kept; bytes that are no character stand as ``<0xE4>``."""
         return self.piece(token_id).decode("utf-8", _HEX_CHIPS)
 
+    def whole_piece(self, token_id: int) -> PathPiece | None:
+        """The token as every path shows it where no character is unfinished; None where its own bytes are broken."""
+        if token_id not in self._whole:
+            try:
+                text = self.piece(token_id).decode("utf-8")
+            except UnicodeDecodeError:
+                self._whole[token_id] = None
+            else:
+                special = self.is_special(token_id)
+                self._whole[token_id] = PathPiece(token_id, text, self.label(token_id), special, incomplete=False)
+        return self._whole[token_id]
+
     def label(self, token_id: int) -> str:
         """A label for one token: visible whitespace (· ⏎ →), half characters as hex, control characters escaped.
 
@@ -158,21 +172,33 @@ class Vocabulary:
         query = text.translate({ord(mark): character for character, mark in VISIBLE_MARKS.items()})
         if not query:
             return []
-        ranked = {token_id: (_match_quality(piece, query), len(piece)) for token_id, piece in self._containing(query)}
+        ranked = self._containing(query)
         number = text.strip().removeprefix("#")
-        if number.isdecimal() and int(number) < len(self):
+        if number.isdecimal() and len(number) < 10 and int(number) < len(self):
             ranked[int(number)] = min(ranked.get(int(number), (1, 0)), (1, 0))
         for token_id in self._with_bytes(text):
             ranked[token_id] = (0, len(self._pieces[token_id]))
-        return sorted(ranked, key=lambda token_id: (*ranked[token_id], token_id))[:limit]
+        return heapq.nsmallest(limit, ranked, key=lambda token_id: (*ranked[token_id], token_id))
 
-    def _containing(self, query: str) -> Iterator[tuple[int, str]]:
+    def _containing(self, query: str) -> dict[int, tuple[int, int]]:
+        """Ids whose text contains ``query`` in any case, each with how well and with its length."""
         if self._folded is None:
             self._folded = tuple(piece.decode("utf-8", "ignore").casefold() for piece in self._pieces)
         needle = query.casefold()
-        for token_id, folded in enumerate(self._folded):
-            if needle in folded:
-                yield token_id, self._pieces[token_id].decode("utf-8", "ignore")
+        return {
+            token_id: (self._match_quality(token_id, query, needle, folded), len(folded))
+            for token_id, folded in enumerate(self._folded)
+            if needle in folded
+        }
+
+    def _match_quality(self, token_id: int, query: str, needle: str, folded: str) -> int:
+        """0 the piece itself, 2 but for its leading space, 3 and 4 these in another case, 5 a beginning, 6 inside."""
+        if folded == needle:
+            return 0 if self._pieces[token_id].decode("utf-8", "ignore") == query else 3
+        bare = folded.removeprefix(" ")
+        if bare == needle:
+            return 2 if self._pieces[token_id][1:].decode("utf-8", "ignore") == query else 4
+        return 5 if bare.startswith(needle) else 6
 
     def _with_bytes(self, query: str) -> list[int]:
         if not _HEX_QUERY.fullmatch(query.strip()):
@@ -250,20 +276,6 @@ def _visible_character(character: str) -> str:
     return character
 
 
-def _match_quality(piece: str, query: str) -> int:
-    """0 the piece itself, 2 but for its leading space, 3 and 4 the same in another case, 5 a beginning, 6 inside."""
-    if piece == query:
-        return 0
-    folded, needle = piece.casefold(), query.casefold()
-    if piece.removeprefix(" ") == query:
-        return 2
-    if folded == needle:
-        return 3
-    if folded.removeprefix(" ") == needle:
-        return 4
-    return 5 if folded.removeprefix(" ").startswith(needle) else 6
-
-
 @dataclass(frozen=True, slots=True)
 class PathPiece:
     """One token of a path as a person reads it.
@@ -282,49 +294,33 @@ class PathPiece:
 
 def path_pieces(vocabulary: Vocabulary, ids: Sequence[int]) -> list[PathPiece]:
     """One `PathPiece` a token; the texts joined equal ``vocabulary.decode(ids)`` up to an unfinished tail."""
-    decoder = codecs.getincrementaldecoder("utf-8")(_HEX_CHIPS)
     at_start = vocabulary.strips_leading_space
+    pending = b""
     pieces: list[PathPiece] = []
     for token_id in ids:
-        piece = vocabulary.piece(token_id)
-        before = len(_pending(decoder))
-        text = decoder.decode(piece)
-        pending = _pending(decoder)
-        special = vocabulary.is_special(token_id)
-        if special or (not before and not pending) or not piece:
-            label = vocabulary.label(token_id)
-        else:
-            # The cell of a token that completes a character shows it; bytes it leaves open are its own at most.
-            label = _visible(text) + (_hex_group(pending[-len(piece) :]) if pending else "")
-        if at_start and text:
+        piece = None if pending else vocabulary.whole_piece(token_id)
+        if piece is None:
+            piece, pending = _joined_piece(vocabulary, token_id, pending)
+        if at_start and piece.text:
             at_start = False
-            text = text.removeprefix(" ")
-        pieces.append(PathPiece(token_id, text, label, special, incomplete=bool(pending)))
+            piece = replace(piece, text=piece.text.removeprefix(" "))
+        pieces.append(piece)
     return pieces
 
 
-def _pending(decoder: codecs.IncrementalDecoder) -> bytes:
-    return decoder.getstate()[0]
-
-
-def continuation_text(vocabulary: Vocabulary, prompt_ids: Sequence[int], ids: Sequence[int]) -> str:
-    """What ``ids`` add to the text of ``prompt_ids``: the text stop strings are matched on.
-
-    A character that the prompt left unfinished belongs to the token that completes it; an unfinished tail is left out.
-    Costs time in ``ids`` only.
-    """
-    # A character has at most four bytes, so the last four non-empty prompt tokens decide what is still unfinished.
-    tail: list[int] = []
-    for token_id in reversed(prompt_ids):
-        if vocabulary.piece(token_id):
-            tail.insert(0, token_id)
-        if len(tail) == 4:
-            break
+def _joined_piece(vocabulary: Vocabulary, token_id: int, before: bytes) -> tuple[PathPiece, bytes]:
+    """A token after the unfinished bytes ``before``, and what is unfinished after it."""
+    own = vocabulary.piece(token_id)
     decoder = codecs.getincrementaldecoder("utf-8")(_HEX_CHIPS)
-    decoder.decode(b"".join(map(vocabulary.piece, tail)))
-    text = decoder.decode(b"".join(map(vocabulary.piece, ids)))
-    strips = vocabulary.strips_leading_space and not tail
-    return text.removeprefix(" ") if strips else text
+    text = decoder.decode(before + own)
+    pending = decoder.getstate()[0]
+    special = vocabulary.is_special(token_id)
+    if special or not (before or pending) or not own:
+        label = vocabulary.label(token_id)
+    else:
+        # The cell of a token that completes a character shows it; bytes it leaves open are its own at most.
+        label = _visible(text) + (_hex_group(pending[-len(own) :]) if pending else "")
+    return PathPiece(token_id, text, label, special, incomplete=bool(pending)), pending
 
 
 @dataclass(frozen=True, slots=True)

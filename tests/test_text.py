@@ -17,7 +17,6 @@ from explorer.text import (
     Prompt,
     PromptWarning,
     Vocabulary,
-    continuation_text,
     path_pieces,
     prompt_warnings,
 )
@@ -105,6 +104,7 @@ def test_a_character_nobody_completes_is_shown_with_the_next_token(vocabulary: V
     broken, word = path_pieces(vocabulary, [HALF, HELLO])
     assert (broken.text, broken.incomplete) == ("", True)
     assert (word.text, word.incomplete) == ("<0xF0><0x9F>Hello", False)
+    assert path_pieces(vocabulary, [REST]) == [PathPiece(REST, "<0x99><0x82>", "<0x99 0x82>", False, False)]
 
 
 def test_a_llama_style_text_loses_one_space_at_its_very_start_only() -> None:
@@ -115,17 +115,6 @@ def test_a_llama_style_text_loses_one_space_at_its_very_start_only() -> None:
     assert vocabulary.decode([2, 0]) == "<s> Hello"
     assert [piece.text for piece in path_pieces(vocabulary, [0, 1])] == ["Hello", " world"]
     assert vocabulary.label(0) == "·Hello"
-    assert continuation_text(vocabulary, [0], [1]) == " world"
-    assert continuation_text(vocabulary, [], [1]) == "world"
-
-
-@given(st.lists(st.integers(0, len(PIECES) - 1)), st.lists(st.integers(0, len(PIECES) - 1)), st.booleans())
-def test_continuation_text_is_what_the_pieces_of_the_whole_path_add(
-    prompt: list[int], generated: list[int], strips: bool
-) -> None:
-    vocabulary = Vocabulary(PIECES, [EOS], strips_leading_space=strips)
-    pieces = path_pieces(vocabulary, prompt + generated)[len(prompt) :]
-    assert continuation_text(vocabulary, prompt, generated) == "".join(piece.text for piece in pieces)
 
 
 def test_ids_outside_the_vocabulary_are_refused(vocabulary: Vocabulary) -> None:

@@ -164,11 +164,13 @@ def open_model(
         return TableModel.from_file(Path(source.removeprefix(TABLE_PREFIX)).expanduser())
     if source.startswith(LESSON_PREFIX):
         return lesson_model(source.removeprefix(LESSON_PREFIX))
-    folder, identity = _locate(ref, progress, cancel)
+    root = model_cache()
+    with explained(source, root):
+        folder, identity = _locate(ref, progress, cancel)
     # The only road to torch in this module, taken in the engine process alone.
     from explorer.models.transformers_model import TransformersModel
 
-    with explained(identity.name, folder):
+    with explained(identity.name, root):
         return TransformersModel.load(folder, ref, identity, progress=progress, cancel=cancel)
 
 
@@ -188,14 +190,14 @@ def _locate(ref: ModelRef, progress: ProgressCallback | None, cancel: CancelToke
     path = Path(source).expanduser()
     if source in KNOWN or cache.manifest(source) is not None:
         return _imported(get_model(source, progress, cancel).name, cache, progress, cancel)
-    if path.is_file() or path.suffix.lower() == ".gguf":
-        return _imported(import_gguf(path, progress, cancel).name, cache, progress, cancel)
-    if path.is_dir():
+    if source and path.is_dir():
         path = path.resolve()
         identity = identify_folder(
             path, name=path.name, source=str(path), digests=cache.digests, progress=progress, cancel=cancel
         )
         return path, identity
+    if path.is_file() or path.suffix.lower() == ".gguf":
+        return _imported(import_gguf(path, progress, cancel).name, cache, progress, cancel)
     if not is_hub_name(source):
         raise missing(source)
     folder = hub_folder(source, ref.revision, progress=progress, cancel=cancel)

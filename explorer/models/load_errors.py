@@ -107,6 +107,20 @@ def not_writable(folder: Path, details: str = "") -> ModelLoadError:
     )
 
 
+def unreadable(path: str, details: str) -> ModelLoadError:
+    """A file that the system does not let us read."""
+    return ModelLoadError(
+        UserMessage(
+            "model.unreadable",
+            N_("You may not read {path}."),
+            STAYS,
+            N_("Give yourself the right to read it, or choose another file."),
+            {"path": path},
+            details,
+        )
+    )
+
+
 def unreachable(name: str, host: str, details: str) -> ModelLoadError:
     """A download that failed for want of a connection."""
     return ModelLoadError(
@@ -123,7 +137,7 @@ def unreachable(name: str, host: str, details: str) -> ModelLoadError:
 
 @contextmanager
 def explained(name: str, folder: Path) -> Iterator[None]:
-    """Turn what libraries raise while they read ``name`` or write ``folder`` into a `ModelLoadError`."""
+    """Turn what libraries raise while they read ``name``, or write below ``folder``, into a `ModelLoadError`."""
     try:
         yield
     except (ExplorerError, Cancelled):
@@ -132,7 +146,7 @@ def explained(name: str, folder: Path) -> Iterator[None]:
         if error.errno in _FULL:
             raise disk_full(folder, str(error)) from error
         if error.errno in _READ_ONLY:
-            raise not_writable(folder, str(error)) from error
+            raise _forbidden(error, folder) from error
         raise corrupt(name, f"{type(error).__name__}: {error}") from error
     except MemoryError as error:
         raise ModelLoadError(
@@ -152,3 +166,10 @@ def explained(name: str, folder: Path) -> Iterator[None]:
         if isinstance(error, NotImplementedError) or "not supported" in str(error):
             raise unsupported(name, text) from error
         raise corrupt(name, text) from error
+
+
+def _forbidden(error: OSError, folder: Path) -> ModelLoadError:
+    path = error.filename if isinstance(error.filename, str | Path) else None
+    if path is None or Path(path).is_relative_to(folder) or folder.is_relative_to(path):
+        return not_writable(folder, str(error))
+    return unreadable(str(path), str(error))
