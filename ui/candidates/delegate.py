@@ -90,7 +90,8 @@ class CandidateDelegate(QStyledItemDelegate):
         elif column == Column.BAR:
             self._paint_bar(painter, rect, shown, colours)
         elif column == Column.SAMPLING and not kept and not self._tag_fits(shown):
-            tag = QFontMetricsF(self._small).elidedText(_tag(shown), Qt.TextElideMode.ElideRight, rect.width() - PADDING - 4)
+            width = rect.width() - PADDING - 4
+            tag = QFontMetricsF(self._small).elidedText(_tag(shown), Qt.TextElideMode.ElideRight, width)
             self._paint_number(painter, rect, tag, QColor(colours.quiet), self._small)
         else:
             inks = {Column.MODEL: colours.model_text, Column.SAMPLING: colours.sampling_text}

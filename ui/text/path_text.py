@@ -27,10 +27,11 @@ class PathText(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.colour_box = QComboBox(self)
         self.cells = PathCells(self)
         self.legend = ColourLegend(self)
-        self.colour_box = QComboBox(self)
         label = QLabel(tr("Colour by"), self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
         label.setBuddy(self.colour_box)
         for place, choice in enumerate(COLOUR_CHOICES):
             self.colour_box.addItem(tr(choice.name), choice.key)

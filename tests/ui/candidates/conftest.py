@@ -27,7 +27,7 @@ MakeView = Callable[..., NodeView]
 
 @pytest.fixture(scope="session")
 def vocabulary() -> Vocabulary:
-    """Ids: 0 " Paris", 1 " the", 2 "<b>bold</b>", 3 a newline, 4 half of 你, 5 你好, 6 a special one, 7 and up words."""
+    """Ids: 0 " Paris", 1 " the", 2 "<b>bold</b>", 3 a newline, 4 half of 你, 5 你好, 6 special, 7 and up words."""
     pieces = [b" Paris", b" the", b"<b>bold</b>", b"\n", b"\xe4\xbd", "你好".encode(), b"<|end|>"]
     return Vocabulary(pieces + [f" word{number}".encode() for number in range(993)], [6])
 
