@@ -55,7 +55,9 @@ def unseen_part(logits: SortedLogits, sampling: SamplingParams, context: StepCon
     untouched = alive == logits.tail.count and all(step.criterion is None for step in trace.steps)
     highest = float(logits.tail.high[0]) / scale.temperature + scale.offset
     settled = int(np.count_nonzero(scores >= highest))
-    return Unseen(mass, _bounds(scores, logits.tail, scale, untouched), unresolved, 0 if unresolved else settled)
+    low, high = _bounds(scores, logits.tail, scale, untouched)
+    # float32 weights underflow where the bounds do not.
+    return Unseen(min(max(mass, low), high), (low, high), unresolved, 0 if unresolved else settled)
 
 
 def _bounds(scores: FloatArray, tail: Tail, scale: _Scale, untouched: bool) -> tuple[float, float]:
