@@ -22,6 +22,7 @@ TINT_SHARE = 0.22
 CURRENT_SHARE, HOVERED_SHARE = 0.45, 0.2  # of the accent in the band under a path
 BOX_PADDING = 10.0
 SIGN_SIZE = 7.0
+CHIP_DROP = 6.5  # so that a chip under a box leaves the box in the next row alone
 LEAST_FIGURES_SCALE = 0.7
 PAPER_ALPHA = 210  # behind figures that an edge may cross
 BEND_SHARE = 0.42
@@ -186,7 +187,7 @@ class DetailPainter:
                 box = self._enter(node_id)
                 text = path_label(float(frame.mirror.path_logprob[node_id]), frame.stop_of(node_id) == "eos")
                 accent = self._colours.accent
-                self._paint_chip(QPointF(box.left() + 6, BOX_HEIGHT / 2 + 8), text, accent, accent)
+                self._paint_chip(QPointF(box.left() + 6, BOX_HEIGHT / 2 + CHIP_DROP), text, accent, accent)
 
     def _paint_chip(self, left_middle: QPointF, text: str, ink: str, border: str) -> float:
         """A small framed text; its right edge."""

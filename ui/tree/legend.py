@@ -36,7 +36,7 @@ class TreeLegend(QWidget):
         if (map_name, tuple(hows), forced) == (self._map_name, self._hows, self._forced):
             return
         self._map_name, self._hows, self._forced = map_name, tuple(hows), forced
-        names = [tr(HOW_NAMES[how]) for how in hows]
+        names = [tr(HOW_NAMES[how]) for how in hows] + [tr("forced")] * forced
         self.setAccessibleName(tr("Legend: {scale}").format(scale=", ".join([tr("model probability"), *names])))
         self.resize(self.sizeHint())
         self.update()
