@@ -77,8 +77,12 @@ class ModelEntry:
 
 
 def list_models() -> list[ModelEntry]:
-    """Lessons, models that can be fetched, imported ones, and what lies in the hub's cache; known ones first."""
+    """Known models, imported ones, what lies in the hub's cache, and lessons.
+
+    What imports left behind whose process was killed is removed on the way.
+    """
     cache = ModelCache(model_cache())
+    cache.clean()
     imported = {manifest.name: manifest for manifest in cache.manifests()}
     known = [
         _imported_entry(cache, imported[name]) if name in imported else _available_entry(name, model)
@@ -86,7 +90,7 @@ def list_models() -> list[ModelEntry]:
     ]
     others = [_imported_entry(cache, manifest) for name, manifest in imported.items() if name not in KNOWN]
     hub = [
-        ModelEntry(folder.name, f"hub, revision {folder.revision}", folder.path, folder.size, None, "installed", "")
+        ModelEntry(folder.name, f"hf:{folder.name}@{folder.revision}", folder.path, folder.size, None, "installed", "")
         for folder in cached_models()
     ]
     return [*known, *others, *hub, *_lesson_entries()]
@@ -106,7 +110,7 @@ def get_model(name: str, progress: ProgressCallback | None = None, cancel: Cance
         return _imported_entry(cache, _fetch_known(name, cache, progress, cancel))
     if is_hub_name(name):
         folder = hub_folder(name, progress=progress, cancel=cancel)
-        return ModelEntry(name, f"hub, revision {folder.revision}", folder.path, folder.size, None, "installed", "")
+        return ModelEntry(name, f"hf:{folder.name}@{folder.revision}", folder.path, folder.size, None, "installed", "")
     raise missing(name)
 
 
@@ -350,6 +354,8 @@ def _available_entry(name: str, model: KnownModel) -> ModelEntry:
 def _lesson_entries() -> list[ModelEntry]:
     lessons = sorted(item.name for item in (files("resources") / "lessons").iterdir() if item.name.endswith(".json"))
     return [
-        ModelEntry(f"{LESSON_PREFIX}{name.removesuffix('.json')}", "built in", None, 0, None, "installed", "")
+        ModelEntry(
+            f"{LESSON_PREFIX}{name.removesuffix('.json')}", f"resources/lessons/{name}", None, 0, None, "installed", ""
+        )
         for name in lessons
     ]

