@@ -22,6 +22,7 @@ from huggingface_hub.errors import (
 from explorer.i18n import N_
 from explorer.messages import ModelLoadError, UserMessage
 from explorer.models.load_errors import STAYS, explained, missing, unreachable
+from explorer.models.weight_files import weight_files
 from explorer.progress import CancelToken, Progress, ProgressCallback, ignore_progress
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -56,7 +57,9 @@ def hub_folder(
     and `Cancelled`.
     """
     try:
-        return _snapshot(name, revision, local_files_only=True)
+        here = _snapshot(name, revision, local_files_only=True)
+        if _is_whole(here.path):
+            return here
     except LocalEntryNotFoundError:
         pass
     with explained(name, Path(constants.HF_HUB_CACHE)):
@@ -94,6 +97,15 @@ def _snapshot(name: str, revision: str | None, **options: Any) -> HubFolder:
     path = Path(huggingface_hub.snapshot_download(name, revision=revision, allow_patterns=list(_FILES), **options))
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     return HubFolder(name, path, path.name, size)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a model can be opened from it. Other programs may have fetched no more than a config or a tokenizer."""
+    try:
+        weights = weight_files(folder)
+    except ModelLoadError:
+        return False
+    return all(file.is_file() for file in weights) and any(folder.glob("tokenizer.*"))
 
 
 def _bar_class(report: ProgressCallback, cancel: CancelToken) -> type[Any]:

@@ -414,6 +414,14 @@ def test_a_hub_model_on_this_disk_needs_no_hub(hub: HubStandIn) -> None:
     assert_explained(caught.value, "model.not_ours", REPOSITORY)
 
 
+def test_what_another_program_fetched_in_part_is_completed(hub: HubStandIn) -> None:
+    path = catalog.get_model(REPOSITORY).path
+    assert path is not None
+    (path / "model.safetensors").unlink()
+    shutil.rmtree(path.parent.parent / "trees")
+    assert catalog.open_model(ModelRef(REPOSITORY, threads=1)).info.identity.revision == COMMIT
+
+
 def test_an_interrupted_download_goes_on(hub: HubStandIn) -> None:
     cancel = CancelToken()
 
