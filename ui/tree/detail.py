@@ -39,9 +39,11 @@ class DetailPainter:
         self._colours = frame.colours
         self._surface = QColor(frame.colours.surface)
         self._figures = figures_font(frame.font, 0.82)
+        self._metrics = QFontMetricsF(self._figures)
         ids = frame.edge_ids
         self._x = dict(zip(ids.tolist(), frame.x(ids).tolist(), strict=True))
         self._y = dict(zip(ids.tolist(), frame.y(ids).tolist(), strict=True))
+        self._width = dict(zip(ids.tolist(), frame.geometry.width(ids).tolist(), strict=True))
 
     def paint(self) -> None:
         """The whole picture, from back to front."""
@@ -95,7 +97,7 @@ class DetailPainter:
         camera = self._frame.camera
         scale = camera.scale if self._frame.with_text else 1.0
         self._painter.setTransform(QTransform(scale, 0, 0, scale, self._x[node_id], self._y[node_id]))
-        width = float(self._frame.geometry.width(np.array([node_id]))[0])
+        width = self._width[node_id]
         if self._frame.with_text:
             return QRectF(0, -BOX_HEIGHT / 2, width * camera.scale_x / scale, BOX_HEIGHT)
         height = max(3.0, BOX_HEIGHT * camera.scale_y * 0.8)
@@ -151,7 +153,7 @@ class DetailPainter:
         parent = int(frame.mirror.parent[node_id])
         below = frame.mirror.rows[node_id] > frame.mirror.rows[parent]
         text = percent(min(1.0, float(frame.mirror.model_prob[node_id])))
-        width = QFontMetricsF(self._figures).horizontalAdvance(text)
+        width = self._metrics.horizontalAdvance(text)
         area = QRectF(-SIGN_SIZE - width, 3.5 if below else -15.5, width, 12.0)
         paper = QColor(self._surface)
         paper.setAlpha(PAPER_ALPHA)
@@ -192,9 +194,8 @@ class DetailPainter:
     def _paint_chip(self, left_middle: QPointF, text: str, ink: str, border: str) -> float:
         """A small framed text; its right edge."""
         painter = self._painter
-        metrics = QFontMetricsF(self._figures)
-        width = metrics.horizontalAdvance(text) + 8
-        height = metrics.height() + 1
+        width = self._metrics.horizontalAdvance(text) + 8
+        height = self._metrics.height() + 1
         chip = QRectF(left_middle.x(), left_middle.y() - height / 2, width, height)
         painter.setPen(QPen(QColor(border), 1))
         painter.setBrush(self._surface)

@@ -78,12 +78,12 @@ class Frame:
         width, height = self.camera.view.width(), self.camera.view.height()
         return ids[(y > -half) & (y < height + half) & (x < width) & (self.right(ids) + 160 > 0)]
 
-    @property
+    @cached_property
     def detailed(self) -> bool:
         """Whether nodes are drawn as boxes; else as the pixels of an overview."""
         return self.camera.scale >= LEAST_BOX_SCALE and len(self.edge_ids) <= MOST_DETAILED
 
-    @property
+    @cached_property
     def with_text(self) -> bool:
         return self.detailed and self.camera.scale >= LEAST_TEXT_SCALE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,11 +87,11 @@ class TreeGeometry:
     def extent(self) -> QSizeF:
         """The size of the whole picture at scale 1."""
         rows = self._mirror.rows[self._mirror.ids()].max() + 1
-        width = self._columns.sum() + COLUMN_GAP * (len(self._columns) - 1) + TAIL
+        width = self._columns.sum() + COLUMN_GAP * (len(self._columns) - 1) + (TAIL if len(self._columns) > 1 else 0)
         return QSizeF(float(width), float(rows * ROW))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Camera:
     """Which part of the picture is seen: zoom, the screen place of the picture's origin, and both sizes.
 
@@ -103,15 +104,15 @@ class Camera:
     view: QSizeF
     extent: QSizeF
 
-    @property
+    @cached_property
     def scale_x(self) -> float:
         return max(self.zoom, min(1.0, (self.view.width() - 2 * MARGIN) / max(1.0, self.extent.width())))
 
-    @property
+    @cached_property
     def scale_y(self) -> float:
         return max(self.zoom, min(1.0, (self.view.height() - MARGIN - FOOT) / max(1.0, self.extent.height())))
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """The smaller scale: what the size of text goes by."""
         return min(self.scale_x, self.scale_y)

@@ -31,6 +31,7 @@ class TreeScene:
         self.unit: LogUnit = "nats"
         self.mirror = mirror_of((), ())
         self._vocabulary: Vocabulary | None = None
+        self._known_labels: dict[int, str] = {}
         self._prompt_label = ""
         self._stops: dict[int, str] = {}
         self._end_tokens: frozenset[int] = frozenset()
@@ -77,6 +78,7 @@ class TreeScene:
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """Take another vocabulary for the labels."""
         self._vocabulary = vocabulary
+        self._known_labels.clear()
         self._measure()
 
     def frame(self, camera: Camera, colours: Colours, motion: Motion) -> Frame:
@@ -116,7 +118,10 @@ class TreeScene:
         return box_width(self._labels.width(self._label_of(token_id), self._is_special(token_id)))
 
     def _label_of(self, token_id: int) -> str:
-        return token_label(self._vocabulary, token_id)
+        label = self._known_labels.get(token_id)
+        if label is None:
+            label = self._known_labels[token_id] = token_label(self._vocabulary, token_id)
+        return label
 
     def _is_special(self, token_id: int) -> bool:
         return self._vocabulary is not None and self._vocabulary.is_special(token_id)
