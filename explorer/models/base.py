@@ -110,6 +110,8 @@ class LanguageModel(Protocol):
         """Token ids of ``text`` as the tokenizer itself would make them, its own special tokens included."""
         ...
 
-    def encode_chat(self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True) -> tuple[str, TokenIds]:
+    def encode_chat(
+        self, messages: Sequence[ChatMessage], *, add_generation_prompt: bool = True
+    ) -> tuple[str, TokenIds]:
         """The rendered chat template and its ids. Raises `PromptError` where the model has no template or it fails."""
         ...
