@@ -33,6 +33,7 @@ class CandidateDelegate(QStyledItemDelegate):
         self.show_keys = False
         self.bar_width = 0
         self._model = model
+        self._table = parent
         self.set_font(parent.font())
 
     def set_font(self, font: QFont) -> None:
@@ -70,7 +71,7 @@ class CandidateDelegate(QStyledItemDelegate):
     def _background(self, row: int, current: bool, colours: Colours) -> QColor:
         soft, surface = QColor(colours.accent_soft), QColor(colours.surface)
         if current:
-            return soft
+            return soft if self._table.hasFocus() else blend(soft, surface, 0.65)
         highlighted = (
             self.highlighted_node >= 0
             and not self._model.is_others(row)
@@ -103,9 +104,9 @@ class CandidateDelegate(QStyledItemDelegate):
     ) -> None:
         painter.setFont(font or self._figures)
         painter.setPen(colour)
-        painter.drawText(
-            rect.adjusted(2, 0, -PADDING, 0), int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text
-        )
+        # Never clipped: a number without its first digit would be another number.
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip
+        painter.drawText(rect.adjusted(0, 0, -PADDING, 0), int(flags), text)
 
     def _paint_token(
         self, painter: QPainter, rect: QRectF, row: int, shown: Row, background: QColor, colours: Colours

@@ -87,8 +87,9 @@ class Summary(QWidget):
         notice = ""
         if distribution is not None:
             kept = count(distribution.kept + distribution.unseen_kept)
+            kept_of = tr("about {kept} of {count}") if distribution.unseen_kept else tr("{kept} of {count}")
             texts = [
-                tr("{kept} of {count}").format(kept=kept, count=count(distribution.vocab_size)),
+                kept_of.format(kept=kept, count=count(distribution.vocab_size)),
                 logarithm(distribution.model_entropy, unit),
                 logarithm(distribution.sampling_entropy, unit),
             ]
@@ -136,6 +137,19 @@ def _notice(distribution: Distribution) -> str:
                 mass=percent(distribution.unseen_model_mass),
             )
         )
+        low, high = distribution.unseen_sampling_bounds
+        if low < high:
+            parts.append(
+                tr("A draw would take one of these with {low} to {high}; sampling probabilities are estimates.").format(
+                    low=percent(low), high=percent(high)
+                )
+            )
+        if distribution.unresolved:
+            parts.append(
+                tr("What the settings do to {count} of them is not known.").format(
+                    count=count(len(distribution.unresolved))
+                )
+            )
     return " ".join(parts)
 
 

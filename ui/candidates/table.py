@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTa
 from explorer.i18n import tr
 from ui.candidates.delegate import PADDING, CandidateDelegate
 from ui.candidates.model import CandidateModel, Column
+from ui.format import count
 from ui.theme import colours_of, figures_font
 
 LEAST_TOKEN, MOST_TOKEN, LEAST_BAR = 64, 240, 36
 _SAMPLES = {
-    Column.RANK: "9 999",
     Column.LOGIT: "−00.00",
     Column.MODEL: "0.00123%",
     Column.SAMPLING: "0.00123%",
@@ -56,7 +56,7 @@ class CandidateTable(QTableView):
         header.customContextMenuRequested.connect(self._open_header_menu)
         self.show_cumulative = QAction(tr("Show the running sum"), self, checkable=True)
         self.show_cumulative.toggled.connect(self.fit_columns)
-        self.setColumnHidden(Column.CUMULATIVE, True)
+        model.modelReset.connect(self.fit_columns)
         self._derive_sizes()
 
     # --- current row -------------------------------------------------------------------------------------------------
@@ -163,9 +163,11 @@ class CandidateTable(QTableView):
         """Share the width out: figures take what they need, token and bar the rest; logits go when it is tight."""
         metrics = QFontMetrics(figures_font(self.font()))
         header = QFontMetrics(self.horizontalHeader().font())
+        vocabulary = 1000 if self._model.distribution is None else self._model.distribution.vocab_size
+        samples = {Column.RANK: count(vocabulary), **_SAMPLES}
         widths = {
             column: max(metrics.horizontalAdvance(sample), header.horizontalAdvance(self._title(column))) + 2 * PADDING
-            for column, sample in _SAMPLES.items()
+            for column, sample in samples.items()
         }
         cumulative = self.show_cumulative.isChecked()
         needed = widths[Column.RANK] + widths[Column.MODEL] + widths[Column.SAMPLING]

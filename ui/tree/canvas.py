@@ -11,11 +11,13 @@ from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QPen,
     QResizeEvent,
     QShowEvent,
     QWheelEvent,
@@ -30,7 +32,8 @@ from ui.format import LogUnit, tooltip
 from ui.theme import MapName, colours_of
 from ui.tree.detail import DetailPainter
 from ui.tree.frame import Frame
-from ui.tree.geometry import MARGIN, Camera
+from ui.tree.geometry import MARGIN, Camera, move_into
+from ui.tree.hint import paint_hint
 from ui.tree.legend import TreeLegend
 from ui.tree.mirror import NO_NODE
 from ui.tree.motion import Motion
@@ -39,6 +42,12 @@ from ui.tree.scene import TreeScene
 from ui.tree.zoom_buttons import ZoomButtons
 
 ZOOM_STEP = 1.25
+# A frame shows where the keys go, but only to those who came by key.
+_KEY_REASONS = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 
 
 class TreeCanvas(QWidget):
@@ -63,6 +72,7 @@ class TreeCanvas(QWidget):
         self._placed = False
         self._pressed_at: QPointF | None = None
         self._dragged = False
+        self._focus_shown = False
         self._overview = OverviewPainter()
         self._motion = Motion(self)
         self._motion.moved.connect(self._repaint)
@@ -194,7 +204,7 @@ class TreeCanvas(QWidget):
         if motion[0] is not None and motion[1] is not None and node_id < len(motion[0]):
             rect.translate(-motion[0][node_id] * self._camera.scale_x, -motion[1][node_id] * self._camera.scale_y)
         seen = QRectF(self.rect()).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
-        self._look(self._camera.moved(_into(rect.adjusted(-40, -20, 110, 20), seen)))
+        self._look(self._camera.moved(move_into(rect.adjusted(-40, -20, 110, 20), seen)))
 
     def _place_first(self) -> None:
         """The first look at a tree: all of it where it can be read at that size, else the current node."""
@@ -330,6 +340,16 @@ class TreeCanvas(QWidget):
             self._scene.set_font(self.font())
         self.update()
 
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._focus_shown = event.reason() in _KEY_REASONS
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._focus_shown = False
+        self.update()
+
     def sizeHint(self) -> QSize:
         return QSize(640, 400)
 
@@ -342,24 +362,15 @@ class TreeCanvas(QWidget):
             DetailPainter(painter, frame).paint()
         elif self._scene.is_open:
             self._overview.paint(painter, frame, self.devicePixelRatioF())
-        self._paint_hint(painter)
+        if not (self._scene.is_open and self._scene.mirror.count):
+            painter.setFont(self.font())
+            prompt = frame.rect_of(ROOT) if self._scene.is_open else None
+            paint_hint(painter, QRectF(self.rect()), prompt, frame.colours)
+        if self._focus_shown:
+            painter.setPen(QPen(QColor(frame.colours.accent), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
         painter.end()
-
-    def _paint_hint(self, painter: QPainter) -> None:
-        if self._scene.is_open and self._scene.mirror.count:
-            return
-        colours = colours_of(self)
-        painter.setPen(QColor(colours.quiet))
-        painter.setFont(self.font())
-        area = QRectF(self.rect()).adjusted(2 * MARGIN, MARGIN, -2 * MARGIN, -MARGIN)
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        if not self._scene.is_open:
-            text = tr("No session is open. Write a prompt, or open one of the sessions; its tree grows here.")
-        else:
-            text = tr("Nothing generated yet. Take the likeliest token (→), draw one (S), or pick a candidate.")
-            area.setTop(min(area.bottom() - 60, self.node_rect(ROOT).bottom() + 16))
-            flags = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
-        painter.drawText(area, int(flags), text)
 
     # --- saying ------------------------------------------------------------------------------------------------------
 
@@ -390,14 +401,3 @@ class TreeCanvas(QWidget):
     @Slot()
     def _repaint(self) -> None:
         self.update()
-
-
-def _into(rect: QRectF, seen: QRectF) -> QPointF:
-    """The least move that brings ``rect`` into ``seen``; its left and top win where it is too large."""
-    x = min(0.0, seen.right() - rect.right())
-    y = min(0.0, seen.bottom() - rect.bottom())
-    if rect.left() + x < seen.left():
-        x = seen.left() - rect.left()
-    if rect.top() + y < seen.top():
-        y = seen.top() - rect.top()
-    return QPointF(x, y)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QSizeF
+from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from explorer.tree import ROOT
 from ui.tree.layout import FloatArray
@@ -151,3 +151,14 @@ class Camera:
         across = (self.view.width() - 2 * MARGIN) / max(1.0, self.extent.width())
         down = (self.view.height() - MARGIN - FOOT) / max(1.0, self.extent.height())
         return max(LEAST_ZOOM, across), max(LEAST_ZOOM, down)
+
+
+def move_into(rect: QRectF, seen: QRectF) -> QPointF:
+    """The least move that brings ``rect`` into ``seen``; its left and top win where it is too large."""
+    x = min(0.0, seen.right() - rect.right())
+    y = min(0.0, seen.bottom() - rect.bottom())
+    if rect.left() + x < seen.left():
+        x = seen.left() - rect.left()
+    if rect.top() + y < seen.top():
+        y = seen.top() - rect.top()
+    return QPointF(x, y)

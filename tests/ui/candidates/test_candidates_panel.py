@@ -325,6 +325,28 @@ def test_a_truncated_distribution_says_so_and_lists_the_chosen_token_all_the_sam
     assert panel.model.others().count == 949
 
 
+def test_a_truncated_distribution_says_what_is_only_estimated(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    distribution = make_distribution(thousand, stored=50, temperature=2.0)
+    low, high = distribution.unseen_sampling_bounds
+    assert low < high
+    panel.set_view(make_view(distribution))
+    assert "sampling probabilities are estimates" in panel.summary.notice.text()
+    assert panel.summary._values[0].text().startswith("about ")
+    panel.set_view(make_view(make_distribution(thousand, stored=50, logit_bias=((999, 1.0),))))
+    assert "to 1 of them is not known" in panel.summary.notice.text()
+
+
+def test_ranks_are_never_cut_off(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(np.zeros(262_144)), taken={262_143: 1}))
+    text = panel.model.text(PAGE, Column.RANK)
+    assert text == "262\u202f144"
+    assert panel.table.columnWidth(Column.RANK) >= panel.table.fontMetrics().horizontalAdvance(text)
+
+
 def test_impossible_tokens_are_not_called_removed(
     panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
 ) -> None:

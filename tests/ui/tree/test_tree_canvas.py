@@ -300,6 +300,16 @@ def test_colour_follows_probability_in_both_themes(shown: TreeCanvas) -> None:
             assert min(abs(c.red() - wanted.red()) + abs(c.blue() - wanted.blue()) for c in column) < 20
 
 
+def test_who_comes_by_key_sees_where_the_keys_go(qtbot: QtBot, shown: TreeCanvas) -> None:
+    shown.clearFocus()
+    plain = picture(shown)
+    shown.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert picture(shown) == plain
+    shown.clearFocus()
+    shown.setFocus(Qt.FocusReason.TabFocusReason)
+    assert picture(shown) != plain
+
+
 def test_special_and_long_labels_stay_in_their_boxes(canvas: TreeCanvas, make_node: MakeNode) -> None:
     canvas.reset("p" * 500, [make_node(1, 0, 8, 1, 0.5), make_node(2, 1, 4, 2, 0.5)], frozenset(), 0)
     assert canvas.node_rect(0).width() <= 201
