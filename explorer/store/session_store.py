@@ -88,11 +88,12 @@ class SessionStore:
     def append(self, session_id: int, command: CommandRecord) -> None:
         """Write a command with all it recorded and the session's state after it."""
         with self._change(session_id) as (connection, session):
+            touched = command.hidden | command.revealed
+            visible = writing.count_visible(connection, session_id, touched)
             session["state"] = writing.add_command(connection, session_id, command)
             session["updated"] = values.microseconds(command.at, "command.at")
-            session["node_count"] += len(command.added)
-            if command.hidden or command.revealed:
-                session["node_count"] = writing.count_nodes(connection, session_id)
+            session["node_count"] += writing.count_visible(connection, session_id, touched) - visible
+            session["node_count"] += len({values.integer(node.id, "node.id") for node in command.added} - touched)
             if command.state == "done":
                 session["step_count"] += len(command.steps)
 
@@ -106,12 +107,15 @@ class SessionStore:
     ) -> None:
         """Undo or redo: mark commands by seq, reveal and then hide nodes, and put another state in force."""
         with self._change(session_id) as (connection, session):
+            touched = hidden | revealed
+            visible = writing.count_visible(connection, session_id, touched)
+            done = writing.count_done_steps(connection, session_id, states)
             writing.set_states(connection, session_id, states)
             writing.set_visibility(connection, session_id, revealed=revealed, hidden=hidden)
             session["state"] = writing.SessionValues(connection, session_id).state_text(after)
             session["updated"] = values.microseconds(datetime.now(UTC), "now")
-            session["node_count"] = writing.count_nodes(connection, session_id)
-            session["step_count"] = writing.count_steps(connection, session_id)
+            session["node_count"] += writing.count_visible(connection, session_id, touched) - visible
+            session["step_count"] += writing.count_done_steps(connection, session_id, states) - done
 
     def save_position(self, session_id: int, current: NodeId) -> None:
         """Remember where the user looks. No change of the session: neither its time nor other writers notice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, Insert, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Insert, Select, bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from explorer.decoding.logits import Observation
@@ -48,6 +48,20 @@ _SET_COMMAND_STATE = (
     .where(CommandRow.session_id == bindparam("of_session"), CommandRow.seq == bindparam("of_seq"))
     .values(state=bindparam("new_state"))
 )
+_COUNT_VISIBLE = (
+    select(func.count())
+    .select_from(NodeRow)
+    .where(NodeRow.session_id == bindparam("of_session"), NodeRow.id.in_(bindparam("keys", expanding=True)))
+    .where(NodeRow.hidden.is_(False))
+)
+_COUNT_DONE_STEPS = (
+    select(func.count())
+    .select_from(StepRow)
+    .join(CommandRow, (CommandRow.session_id == StepRow.session_id) & (CommandRow.seq == StepRow.command_seq))
+    .where(StepRow.session_id == bindparam("of_session"), StepRow.command_seq.in_(bindparam("keys", expanding=True)))
+    .where(CommandRow.state == "done")
+)
+_KEYS_AT_ONCE = 500  # older SQLite takes at most 999 values
 
 
 class _Shared:
@@ -241,19 +255,22 @@ def set_states(connection: Connection, session_id: int, states: Mapping[int, Com
         raise unstorable("command.seq", sorted(states))
 
 
-def count_nodes(connection: Connection, session_id: int) -> int:
-    """Visible nodes, the root not counted."""
-    visible = (NodeRow.session_id == session_id, NodeRow.id != ROOT, NodeRow.hidden.is_(False))
-    return connection.execute(select(func.count()).select_from(NodeRow).where(*visible)).scalar_one()
+def count_visible(connection: Connection, session_id: int, node_ids: Iterable[NodeId]) -> int:
+    """How many of these nodes are visible."""
+    return _count(connection, _COUNT_VISIBLE, session_id, node_ids)
 
 
-def count_steps(connection: Connection, session_id: int) -> int:
-    """Steps of commands that are done."""
-    same = (CommandRow.session_id == StepRow.session_id) & (CommandRow.seq == StepRow.command_seq)
-    done = (StepRow.session_id == session_id, CommandRow.state == "done")
-    return connection.execute(
-        select(func.count()).select_from(StepRow).join(CommandRow, same).where(*done)
-    ).scalar_one()
+def count_done_steps(connection: Connection, session_id: int, seqs: Iterable[int]) -> int:
+    """How many steps those of these commands made that are done."""
+    return _count(connection, _COUNT_DONE_STEPS, session_id, seqs)
+
+
+def _count(connection: Connection, statement: Select[int], session_id: int, keys: Iterable[int]) -> int:
+    listed = [values.integer(key, "id") for key in keys]
+    return sum(
+        connection.execute(statement, {"of_session": session_id, "keys": listed[n : n + _KEYS_AT_ONCE]}).scalar_one()
+        for n in range(0, len(listed), _KEYS_AT_ONCE)
+    )
 
 
 def remove_session(connection: Connection, session_id: int) -> None:

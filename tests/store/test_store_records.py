@@ -102,6 +102,16 @@ def test_undo_and_redo_change_states_visibility_and_counts(store: SessionStore, 
     assert (summary.nodes, summary.steps) == (2, 2)
 
 
+def test_a_node_that_is_added_hidden(store: SessionStore, session_id: int) -> None:
+    """As when another session's undone commands are copied."""
+    first, second = samples.chain(2)
+    store.append(session_id, replace(first, hidden=frozenset({1}), state="undone"))
+    assert store.load(session_id).hidden == {1}
+    assert (store.summaries()[0].nodes, store.summaries()[0].steps) == (0, 0)
+    store.append(session_id, replace(second, revealed=frozenset({1})))
+    assert (store.summaries()[0].nodes, store.summaries()[0].steps) == (2, 1)
+
+
 def test_what_is_both_revealed_and_hidden_ends_hidden(store: SessionStore, session_id: int) -> None:
     store.append(session_id, samples.chain(1)[0])
     both = frozenset({1})
