@@ -79,7 +79,7 @@ _MESSAGES: Mapping[str, tuple[str, str, str]] = {
     "store.conflict": (
         N_("Session {session} was changed in another window."),
         N_("The change made here is not saved, so that the other window's work is not damaged."),
-        N_("Open the session again to go on from what is saved, and use one window for it."),
+        N_("Save it as a copy here, or open it again to go on from what is saved."),
     ),
     "store.value": (
         N_("The value {value} of {where} cannot be saved."),

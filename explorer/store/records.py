@@ -87,7 +87,7 @@ class SessionSummary:
     id: int
     title: str
     model_name: str
-    prompt_text: str
+    prompt_text: str  # the first 200 characters of the prompt
     created: datetime
     updated: datetime
     nodes: int

@@ -32,6 +32,7 @@ VERSIONS: tuple[str, ...] = ("explorer:store/migrations/versions",)
 
 # Codes that say what is wrong with the disk or the file rather than with a migration.
 _NOT_THE_MIGRATION = frozenset({"store.full", "store.locked", "store.io", "store.read_only"})
+_NOT_WRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 
 
 def open_database(path: Path, *, create: bool) -> tuple[Database, UserMessage | None]:
@@ -85,10 +86,10 @@ def _inspect(path: Path) -> tuple[str | None, Access]:
     try:
         with closing(connect(path, "read")) as connection:
             return _stored_version(connection, path), "read"
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         # A file in a folder that cannot be written has no room for the log's index; without a log it needs none.
         log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
+        if error.sqlite_errorcode & 0xFF not in _NOT_WRITABLE or (log.exists() and log.stat().st_size):
             raise
         with closing(connect(path, "immutable")) as connection:
             return _stored_version(connection, path), "immutable"
@@ -119,7 +120,7 @@ def _obstacle(path: Path) -> str | None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return None
-        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        if error.sqlite_errorcode & 0xFF in _NOT_WRITABLE:
             return f"{error} ({error.sqlite_errorname})"
         raise
     return None

@@ -96,6 +96,15 @@ def test_a_new_library_is_made_with_its_folder(tmp_path: Path) -> None:
     assert files(path) == ["library.sqlite"]
 
 
+def test_any_path_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "a folder?mode=ro#%41" / "库 & é.sqlite"
+    with SessionStore.open(path) as store:
+        store.create_session(samples.state(), samples.model(), samples.vocabulary(), samples.START)
+    with SessionStore.open(path, create=False) as store:
+        assert len(store.summaries()) == 1
+    assert files(path) == [path.name]
+
+
 def test_an_empty_file_becomes_a_library(tmp_path: Path) -> None:
     (tmp_path / "library.sqlite").touch()
     with SessionStore.open(tmp_path / "library.sqlite") as store:
