@@ -15,6 +15,8 @@ from ui.controllers.session_controller import SessionController
 from ui.main_window import MainWindow
 from ui.panels.message_area import MessageAction
 
+# The library has another state of this session, or none: trying again cannot help, and nothing may be lost.
+_NEEDS_COPY = frozenset({"store.conflict", "store.missing"})
 _ENDED_CODES = frozenset({"engine.crashed", "engine.stopped", "engine.ended", "engine.start"})
 
 
@@ -41,6 +43,10 @@ class MessageController(QObject):
 
     @Slot(object)
     def show_message(self, message: UserMessage) -> None:
+        """Show a message; that a model which has ended is not loaded, is said with the way to start it again."""
+        status = self._models.status
+        if message.code == "engine.not_live" and status is not None and status.state == "ended":
+            message = _ended()
         self._window.messages.show_message(message, self._actions(message.code))
 
     @Slot(bool)
@@ -61,7 +67,7 @@ class MessageController(QObject):
             if value.error is not None:
                 self.show_message(value.error)
             elif value.unsaved == 0:
-                self._window.messages.dismiss("store.full", "store.locked", "store.io")
+                self._window.messages.dismiss("store.full", "store.locked", "store.io", *_NEEDS_COPY)
         elif name == "engine":
             self._engine_changed(value.state)
 
@@ -69,8 +75,10 @@ class MessageController(QObject):
         messages = self._window.messages
         if state == "ready":
             messages.dismiss("engine.")
-        elif state == "ended" and not any(m.code.startswith("engine.") for m in messages.messages):
-            self.show_message(_ended())
+        elif state == "ended":
+            messages.dismiss("engine.not_live")
+            if not any(m.code.startswith("engine.") for m in messages.messages):
+                self.show_message(_ended())
 
     def _actions(self, code: str) -> tuple[MessageAction, ...]:
         if code == "engine.not_live" or code == "model.not_here":
@@ -81,6 +89,9 @@ class MessageController(QObject):
         if code in _ENDED_CODES:
             start = tr("Start the model's process again.")
             return (MessageAction(tr("Start again"), start, self._models.restart),)
+        if code in _NEEDS_COPY:
+            copy = tr("Write everything of this session, with what is not saved yet, as another session.")
+            return (MessageAction(tr("Save as a copy"), copy, self._save_copy),)
         if code.startswith("store."):
             again = tr("Write to the library what could not be written.")
             return (MessageAction(tr("Try to save again"), again, self._session.save_again),)
@@ -88,6 +99,12 @@ class MessageController(QObject):
             edit = tr("Put the cursor into the prompt.")
             return (MessageAction(tr("Edit the prompt"), edit, self._window.actions_["edit_prompt"].trigger),)
         return ()
+
+    def _save_copy(self) -> None:
+        last, opened = self._session.last, self._session.session
+        state = last.state if last is not None else opened.state if opened is not None else None
+        if state is not None:
+            self._session.save_copy(tr("{title} (copy)").format(title=state.title))
 
 
 def _ended() -> UserMessage:

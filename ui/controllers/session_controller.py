@@ -171,6 +171,10 @@ class SessionController(QObject):
         """Try to write what could not be written."""
         self._post("save", lambda session, job: session.save())
 
+    def save_copy(self, title: str) -> None:
+        """Go on as another session in the library, for example where another window changed this one."""
+        self._post("save copy", lambda session, job: session.save_copy(title))
+
     def refresh(self) -> None:
         """Compute the current node anew, for example after that was stopped."""
         self._thread.post("refresh", lambda workspace, job: self._thread.refresh())
