@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import shiboken6
 from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
@@ -152,16 +153,15 @@ class Explorer(QObject):
         self._preferences.language = language
         set_language(language)
         self.session_thread.stop()
-        self.bridge.forget()
         old = self.window
         old.save_layout()
-        old.may_close = lambda: True
+        geometry, welcome = old.geometry(), old.welcome.isVisible()
+        shiboken6.delete(old)  # at once, with its controllers and timers: nothing of it may ask for anything more
+        self.bridge.forget()
         self._build()
-        self.window.setGeometry(old.geometry())
-        self.window.welcome.setVisible(old.welcome.isVisible())
+        self.window.setGeometry(geometry)
+        self.window.welcome.setVisible(welcome)
         self.window.show()
-        old.hide()
-        old.deleteLater()
         self.models.refresh_entries()
         self.session_thread.post("tell again", lambda workspace, job: self.session_thread.tell_again(workspace))
 

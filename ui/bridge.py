@@ -10,6 +10,7 @@ import itertools
 import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -117,6 +118,7 @@ class Bridge(QObject):
         self._handlers: dict[int, Handlers] = {}
         self._lock = threading.Lock()
         self._reports: list[Report] = []
+        self._undelivered: deque[Report] = deque()
         self._armed = False
         self._closed = False
         self._delivered_at = 0.0
@@ -143,7 +145,7 @@ class Bridge(QObject):
     def pending(self) -> bool:
         """Whether anything was reported and not delivered yet."""
         with self._lock:
-            return bool(self._reports) or self._armed
+            return bool(self._reports or self._undelivered) or self._armed
 
     def forget(self) -> None:
         """Drop the handlers of every job so far: late answers reach nobody."""
@@ -170,6 +172,7 @@ class Bridge(QObject):
         with self._lock:
             self._closed = True
             self._reports.clear()
+        self._undelivered.clear()
         self._timer.stop()
         self._handlers.clear()
 
@@ -186,14 +189,20 @@ class Bridge(QObject):
         with self._lock:
             reports, self._reports = self._reports, []
             self._armed = False
-        for report in _coalesced(reports):
-            if self._closed:
-                return
-            if isinstance(report, Event):
-                self.happened.emit(report.name, report.value)
-            else:
-                self._answer(report)
-        self._delivered_at = time.monotonic()
+        self._undelivered += _coalesced(reports)
+        try:
+            while self._undelivered and not self._closed:
+                self._hand_over(self._undelivered.popleft())
+        finally:
+            self._delivered_at = time.monotonic()
+            if self._undelivered:  # somebody's handler raised: the others' reports are not lost for it
+                self._timer.start(0)
+
+    def _hand_over(self, report: Report) -> None:
+        if isinstance(report, Event):
+            self.happened.emit(report.name, report.value)
+        else:
+            self._answer(report)
 
     def _answer(self, report: Done | Failed | WasCancelled | Advanced) -> None:
         handlers = self._handlers.get(report.number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from PySide6.QtCore import QCoreApplication, QEvent, QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+
+sys.path.insert(0, str(Path(__file__).parent))  # spawn hands it on, so that the engine finds window_fakes
 
 from explorer.engine.client import CATALOG_OPENER
 from ui.app import Explorer
@@ -40,7 +43,7 @@ def start(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture(scope="module")
 def program(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Explorer]:
-    """The program after its first start: the lesson is open. Shared by the tests of a module, for starting takes long."""
+    """The program after its first start, the lesson open; shared by a module's tests, for starting takes long."""
     folder = tmp_path_factory.mktemp("program")
     explorer = _begin(qapp, folder / "library.sqlite", folder / "window.ini", CATALOG_OPENER)
     _settle(explorer)

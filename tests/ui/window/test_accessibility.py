@@ -127,5 +127,3 @@ def test_text_that_looks_like_markup_is_shown_as_it_is(lesson: Explorer) -> None
         if label.textFormat() != Qt.TextFormat.PlainText and not label.objectName().startswith("qt_")
     ]
     assert guessing == []
-
-
