@@ -26,13 +26,13 @@ from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
-from ui.controllers.model_controller import ModelController
+from ui.controllers.model_controller import LESSON, ModelController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.settings_controller import SettingsController
 from ui.controllers.view_controller import ViewController
 from ui.main_window import MainWindow, application_icon
 from ui.preferences import Preferences
-from ui.session_thread import SessionThread
+from ui.session_thread import OpenedSession, SessionThread
 from ui.theme import ThemeChoice, ThemeController, load_chinese_font
 from ui.threads import JobThread, PreviewThread
 
@@ -113,7 +113,7 @@ class Explorer(QObject):
         window = self.window = MainWindow(self._preferences)
         self.session = SessionController(self.bridge, self.session_thread, window)
         self.views = ViewController(window, self.session)
-        self.models = ModelController(window, self.bridge, self.model_thread, self.session_thread)
+        self.models = ModelController(window, self._preferences, self.bridge, self.model_thread, self.session_thread)
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
         )
@@ -122,7 +122,8 @@ class Explorer(QObject):
         self.actions = ActionController(window, self._preferences, self.session, self.views, self.models, self.library)
         self.history = HistoryFeed(window, self.bridge, self.session)
         window.may_close = self.library.may_close
-        window.welcome.step_requested.connect(self.session.greedy)
+        window.welcome.step_requested.connect(self._step_lesson)
+        self.session.opened.connect(self._session_opened)
         window.welcome.own_model_requested.connect(window.actions_["models"].trigger)
         window.welcome.dismissed.connect(self._dismiss_welcome)
         self._connect_choices()
@@ -164,6 +165,21 @@ class Explorer(QObject):
         self.window.show()
         self.models.refresh_entries()
         self.session_thread.post("tell again", lambda workspace, job: self.session_thread.tell_again(workspace))
+
+    @Slot()
+    def _step_lesson(self) -> None:
+        opened = self.session.session
+        if opened is not None and opened.model.identity.source == LESSON:
+            self.session.greedy()
+        else:
+            self.models.open_lesson()
+
+    @Slot(object)
+    def _session_opened(self, opened: OpenedSession) -> None:
+        """Who has opened a real model needs the welcome no more."""
+        if opened.model.identity.kind != "table":
+            self.window.welcome.hide()
+            self._dismiss_welcome()
 
     @Slot()
     def _dismiss_welcome(self) -> None:

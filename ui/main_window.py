@@ -239,6 +239,7 @@ class MainWindow(QMainWindow):
             else:
                 menu.addAction(self.actions_[name])
         button.setMenu(menu)
+        self.actions_["run_greedy"].setIconText(tr("Run"))
         button.setDefaultAction(self.actions_["run_greedy"])
         button.setAccessibleName(tr("Run"))
         return button

@@ -139,8 +139,7 @@ class ActionController(QObject):
             action = self._window.actions_[spec.name]
             number = spec.number or self._preferences.run_length
             names = dict.fromkeys(tr_in(language, spec.text).format(number=number) for language in LANGUAGES)
-            shown = dict.fromkeys((action.text(), *names))
-            yield PaletteEntry(action, tuple(shown))
+            yield PaletteEntry(action, tuple(names))
 
     def _show(self, dock: str) -> None:
         self._window.show_dock(dock)

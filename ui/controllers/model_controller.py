@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QMenu
 from explorer.decoding.params import SamplingParams, Settings
 from explorer.engine.client import Engine
 from explorer.i18n import N_, tr
+from explorer.lessons import lesson
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo, ModelRef
 from explorer.progress import Progress
 from explorer.text import Prompt
 from ui.bridge import Bridge, Job, JobContext
 from ui.main_window import MainWindow
+from ui.preferences import Preferences
 from ui.session_thread import EngineStatus, OpenedSession, SessionThread
 from ui.threads import JobThread
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:  # see ui.session_thread
     from explorer.workspace import Workspace
 
 DEFAULT_MODEL = "smollm2-135m"
+LESSON_PREFIX = "lesson:"
 LESSON = "lesson:breakfast"
 _FIRST_PROMPT = "The capital of France is"
 _NEW_TOKENS = 100  # a limit that is visible and can be changed, so that a run ends
@@ -40,9 +43,17 @@ class ModelController(QObject):
     failed = Signal(object)
     """`UserMessage` of a model that could not be fetched or loaded."""
 
-    def __init__(self, window: MainWindow, bridge: Bridge, models: ModelThread, session_thread: SessionThread) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        preferences: Preferences,
+        bridge: Bridge,
+        models: ModelThread,
+        session_thread: SessionThread,
+    ) -> None:
         super().__init__(window)
         self._window = window
+        self._preferences = preferences
         self._bridge = bridge
         self._models = models
         self._session_thread = session_thread
@@ -181,14 +192,18 @@ class ModelController(QObject):
     def _begin(self, ref: ModelRef) -> None:
         """The model is there: go on with the session if it is its own, else begin one."""
         prompt, settings, seed = self._carried_over()
+        language = self._preferences.language
 
         def begin(workspace: Workspace, job: JobContext) -> None:
             if workspace.session is not None and workspace.session.live:
                 self._session_thread.refresh()
                 return
-            session = workspace.new_session(
-                first_prompt(workspace, prompt), settings=limited(settings, workspace.model), seed=seed
-            )
+            title = None
+            chosen = limited(settings, workspace.model)
+            if ref.source.startswith(LESSON_PREFIX):
+                opened = lesson(ref.source.removeprefix(LESSON_PREFIX))
+                title, chosen = opened.title.in_language(language), limited(opened.settings, workspace.model)
+            session = workspace.new_session(first_prompt(workspace, prompt), settings=chosen, seed=seed, title=title)
             self._session_thread.show(session)
 
         self._session_thread.post("begin", begin)
@@ -228,10 +243,10 @@ class ModelController(QObject):
         status, window = self._status, self._window
         info = status.info if status is not None else None
         ended = status is not None and status.state == "ended"
-        word = self._loading or self._word()
+        word = "" if self._loading else self._word()
         model = self._session.model if self._session is not None else info
         window.status.set_model(model, word)
-        window.models.set_engine(info, word or tr("Ready."), ended=ended and not self._loading)
+        window.models.set_engine(info, self._loading or word or tr("Ready."), ended=ended and not self._loading)
         ready = status is not None and status.state == "ready"
         window.prompt.set_model(info, live=ready)
         name = info.identity.name if info is not None else tr("No model")

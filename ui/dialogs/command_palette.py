@@ -22,10 +22,15 @@ class PaletteEntry:
     action: QAction
     names: tuple[str, ...]
 
-    def matches(self, words: list[str]) -> bool:
-        """Whether each word occurs in one of the names or in the help."""
-        haystack = "\n".join((*self.names, self.action.whatsThis())).casefold()
-        return all(word in haystack for word in words)
+    def rank(self, words: list[str]) -> int | None:
+        """How well ``words`` fit: 0 they begin a name, 1 they occur in the names, 2 in the help; None: not at all."""
+        names = "\n".join(self.names).casefold()
+        if any(name.casefold().startswith(" ".join(words)) for name in self.names):
+            return 0
+        if all(word in names for word in words):
+            return 1
+        help_text = self.action.whatsThis().casefold()
+        return 2 if all(word in names or word in help_text for word in words) else None
 
 
 class CommandPalette(QDialog):
@@ -66,9 +71,8 @@ class CommandPalette(QDialog):
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
         self._list.clear()
-        for entry in self._entries:
-            if not entry.matches(words):
-                continue
+        found = [(rank, entry) for entry in self._entries if (rank := entry.rank(words)) is not None]
+        for _, entry in sorted(found, key=lambda pair: pair[0]):
             action = entry.action
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             item = QListWidgetItem("   ".join(part for part in (" · ".join(entry.names), keys) if part))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLineEdit, QListView, QVBoxLayout, QWidget
 
@@ -54,7 +56,9 @@ class SessionsModel(QAbstractListModel):
 
     def _line(self, summary: SessionSummary) -> str:
         mark = "▸ " if summary.id == self.open_id else ""
-        when = summary.updated.astimezone().strftime("%Y-%m-%d %H:%M")
+        updated = summary.updated.astimezone()
+        today = updated.date() == datetime.now(updated.tzinfo).date()
+        when = updated.strftime("%H:%M" if today else "%Y-%m-%d")
         title = elide_middle(" ".join(summary.title.split()) or tr("(empty prompt)"), 48)
         facts = tr("{model} · {nodes} nodes · {when}").format(model=summary.model_name, nodes=summary.nodes, when=when)
         return f"{mark}{title}\n{facts}"
@@ -80,6 +84,7 @@ class SessionsPanel(QWidget):
         describe(self._search, tr("Filter the sessions"), tr("Show only sessions whose title or model contains this."))
         self._list = QListView()
         self._list.setModel(self._filtered)
+        self._list.setSpacing(GRID // 2)
         self._list.setWordWrap(True)
         self._list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -122,10 +127,9 @@ class SessionsPanel(QWidget):
         chosen = self.chosen()
         self._model.set_summaries(summaries)
         self._empty.setVisible(not summaries)
-        if chosen is not None:
-            for row, summary in enumerate(summaries):
-                if summary.id == chosen.id:
-                    self._list.setCurrentIndex(self._filtered.mapFromSource(self._model.index(row)))
+        wanted = chosen.id if chosen is not None else self._model.open_id
+        if wanted is not None:
+            self.choose(wanted)
         self._chosen_changed()
 
     def set_open(self, session_id: int | None) -> None:

@@ -106,6 +106,7 @@ class StatusBar(QStatusBar):
     def _field(self, name: str, help_text: str, *, right: bool = False) -> QLabel:
         label = plain_label(wrap=False)
         describe(label, name, help_text)
+        label.setMinimumWidth(1)  # a narrow window cuts the text; it must not be made wider by it
         if right:
             self.addPermanentWidget(label)
         else:
