@@ -48,24 +48,20 @@ def choose_forward(model: CausalModel, limits: BatchLimits, context_length: int)
     Raises what the model raises when it cannot even compute a pass from scratch.
     """
     paths = probe_paths(model.known_ids, context_length)
-    reference = reference_logits(model, paths)
-    forward, text = _fastest(model, limits, paths, reference)
-    return Verdict(forward, (text, {}), next(iter(reference.values())).shape[0])
-
-
-def _fastest(
-    model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds], reference: Reference
-) -> tuple[Forward, str]:
-    tree = _tree_forward(model, limits, paths, reference)
-    if tree is not None:
-        return tree, N_("Branches are computed together over shared keys and values.")
-    if model.takes_cache:
-        for continues, past_mask in product((True, False), repeat=2):
-            options = StateOptions(STATE_ROWS, limits.tokens, continues, past_mask)
-            if _agrees(StateForward(model, options), model, paths, reference):
-                note = N_("Branches are computed from copies of the model's own cache, which is slower.")
-                return StateForward(model, options), note
-    return FreshForward(model, limits), N_("Every step is computed from scratch: no way to reuse its cache agrees.")
+    with _short_window(model):
+        reference = reference_logits(model, paths)
+        layout, right = _right_form(model, limits, paths, reference)
+    vocab_size = next(iter(reference.values())).shape[0]
+    if layout is not None and right is not None:
+        tree = TreeForward(model, layout, mask_forms(model.config)[right], limits)
+        note = N_("Branches are computed together over shared keys and values.")
+        return Verdict(tree, (note, {}), vocab_size)
+    options = _right_options(model, limits, paths)
+    if options is not None:
+        note = N_("Branches are computed from copies of the model's own cache, which is slower.")
+        return Verdict(StateForward(model, options), (note, {}), vocab_size)
+    note = N_("Every step is computed from scratch: no way to reuse its cache agrees.")
+    return Verdict(FreshForward(model, limits), (note, {}), vocab_size)
 
 
 def probe_paths(vocab_size: int, context_length: int) -> tuple[TokenIds, TokenIds]:
@@ -101,36 +97,41 @@ def close(ours: NDArray[np.float32], theirs: NDArray[np.float32], dtype: torch.d
     return bool(np.sqrt((difference**2).mean()) <= HALF_TOLERANCE * expected.std())
 
 
-def _tree_forward(
+def _right_form(
     model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds], reference: Reference
-) -> TreeForward | None:
-    """Tree attention with the form of mask that gives the right numbers, if there is one."""
-    with _short_window(model) as shortened:
-        try:
-            if shortened:
-                reference = reference_logits(model, paths)
-            layout = _layout(model)
-        except Exception as error:  # whatever a model's own code raises only means: not this way
-            _unless_out_of_memory(error)
-            return None
-        ways = [TreeForward(model, layout, form, limits) for form in mask_forms(model.config)]
-        right = next((index for index, way in enumerate(ways) if _agrees(way, model, paths, reference)), None)
-    return None if right is None else TreeForward(model, layout, mask_forms(model.config)[right], limits)
+) -> tuple[KeyValueLayout | None, int | None]:
+    """The layout of the model's keys and values, and which of its `mask_forms` gives the right numbers, if any."""
+    try:
+        layout = _layout(model)
+    except Exception as error:  # whatever a model's own code raises only means: not this way
+        _unless_out_of_memory(error)
+        return None, None
+    ways = [TreeForward(model, layout, form, limits) for form in mask_forms(model.config)]
+    return layout, next((index for index, way in enumerate(ways) if _agrees(way, model, paths, reference)), None)
+
+
+def _right_options(model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds]) -> StateOptions | None:
+    """How the model's own cache can be continued, if at all."""
+    if not model.takes_cache:
+        return None
+    reference = reference_logits(model, paths)
+    tries = [
+        StateOptions(STATE_ROWS, limits.tokens, continues, past_mask)
+        for continues, past_mask in product((True, False), repeat=2)
+    ]
+    return next((options for options in tries if _agrees(StateForward(model, options), model, paths, reference)), None)
 
 
 @contextmanager
-def _short_window(model: CausalModel) -> Iterator[bool]:
-    """Shorten the sliding window, which a model reads from its config when it builds masks, for the time of a probe.
-
-    False where there is nothing to shorten.
-    """
+def _short_window(model: CausalModel) -> Iterator[None]:
+    """Shorten the sliding window, which a model reads from its config when it builds masks, for the time of a probe."""
     window = getattr(model.config, "sliding_window", None)
     if not window or window <= PROBE_WINDOW:
-        yield False
+        yield
         return
     model.config.sliding_window = PROBE_WINDOW
     try:
-        yield True
+        yield
     finally:
         model.config.sliding_window = window
 

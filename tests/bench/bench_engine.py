@@ -15,6 +15,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,35 +61,30 @@ class Bench:
     def ask(self, prefixes: list[TokenIds]) -> float:
         return seconds(lambda: self.model.next_token_logits(prefixes))
 
-    def bare_steps(self) -> list[float]:
-        """Seconds of each of `STEPS` single tokens after the node, by transformers alone."""
-        device = self.network.device
-        cache = DynamicCache(config=self.network.config)
-        ids = torch.tensor([self.node], device=device)
-        times = []
-        with torch.inference_mode():
-            self.network(ids, attention_mask=torch.ones_like(ids), cache=cache, use_cache=True, logits_to_keep=1)
-            for step in range(STEPS):
-                token = torch.tensor([[self.node[step]]], device=device)
-                mask = torch.ones((1, len(self.node) + step + 1), dtype=torch.long, device=device)
+    def steps(self) -> list[tuple[float, float]]:
+        """Seconds of each of `STEPS` single tokens after the node: by transformers alone, and through this program.
 
-                def forward(token: torch.Tensor = token, mask: torch.Tensor = mask) -> Any:
-                    return (
-                        self.network(token, attention_mask=mask, cache=cache, use_cache=True, logits_to_keep=1)
-                        .logits.float()
-                        .cpu()
-                    )
-
-                times.append(seconds(forward))
-        return times
-
-    def own_steps(self) -> list[float]:
-        """The same through the model of this program, from an empty cache."""
+        The two take turns, so that whatever else the machine does falls on both.
+        """
         self.model._forward.clear()
         self.model._answers.clear()
         self.model.next_token_logits([self.node])
-        paths = [self.node + self.node[: step + 1] for step in range(STEPS)]
-        return [self.ask([path]) for path in paths]
+        device, length = self.network.device, len(self.node)
+        cache = DynamicCache(config=self.network.config)
+
+        def bare(ids: TokenIds, seen: int) -> Any:
+            tokens = torch.tensor([ids], device=device)
+            mask = torch.ones((1, seen), dtype=torch.long, device=device)
+            with torch.inference_mode():
+                output = self.network(tokens, attention_mask=mask, cache=cache, use_cache=True, logits_to_keep=1)
+                return output.logits.float().cpu()
+
+        bare(self.node, length)
+        pairs = []
+        for step in range(1, STEPS + 1):
+            alone = seconds(partial(bare, self.node[step - 1 : step], length + step))
+            pairs.append((alone, self.ask([self.node + self.node[:step]])))
+        return pairs
 
     def whole_prefix(self, count: int) -> float:
         """Seconds a child when every child is computed from scratch."""
@@ -98,20 +94,20 @@ class Bench:
 
 
 def measure(bench: Bench, rounds: int) -> dict[str, float]:
-    bare, own, together, alone, whole = [], [], [], [], []
+    steps: list[tuple[float, float]] = []
+    together, alone, whole = [], [], []
     bench.ask([bench.node])
     for _ in range(rounds):  # in turns: whatever else the machine does falls on all of them
-        bare.append(statistics.median(bench.bare_steps()))
-        own.append(statistics.median(bench.own_steps()))
+        steps += bench.steps()
         together.append(bench.ask(bench.children(CHILDREN)) / CHILDREN)
         alone.append(statistics.median(bench.ask([child]) for child in bench.children(8)))
         whole.append(bench.whole_prefix(2))
     middle = statistics.median
     return {
         "load_s": bench.load_seconds,
-        "bare_step_ms": 1e3 * middle(bare),
-        "step_ms": 1e3 * middle(own),
-        "step_over_bare": middle(o / b for o, b in zip(own, bare, strict=True)),
+        "bare_step_ms": 1e3 * middle(bare for bare, _ in steps),
+        "step_ms": 1e3 * middle(own for _, own in steps),
+        "step_over_bare": middle(own / bare for bare, own in steps),
         "child_ms": 1e3 * middle(together),
         "one_at_a_time_ms": 1e3 * middle(alone),
         "whole_prefix_ms": 1e3 * middle(whole),
