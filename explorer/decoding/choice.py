@@ -9,7 +9,8 @@ import numpy as np
 
 from explorer.decoding.float32 import DoubleArray
 from explorer.decoding.pipeline import Distribution
-from explorer.i18n import N_
+from explorer.decoding.processors import STAGES_BY_NAME
+from explorer.i18n import N_, tr
 from explorer.messages import EngineError, SettingsError, UserMessage
 
 MAX_SEED: Final = 2**63 - 1
@@ -117,13 +118,14 @@ def _find(distribution: Distribution, u: float, unseen: float) -> int:
 
 def _refuse_empty(distribution: Distribution) -> None:
     if distribution.kept == 0 and distribution.unseen_kept == 0:
+        stage = distribution.no_candidates_stage
         raise EngineError(
             UserMessage(
                 code="decoding.no_candidates",
                 what=N_("No token is left to choose from: {stage} took the last one."),
                 meaning=N_("Nothing was added to the tree; the model's own bars are still shown."),
                 action=N_("Relax or switch off that filter, or pick a token by hand."),
-                params={"stage": distribution.no_candidates_stage},
+                params={"stage": "" if stage is None else tr(STAGES_BY_NAME[stage].label)},
             )
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -75,19 +75,23 @@ class SortedLogits:
         """Entropy of the model's distribution over the whole vocabulary (T = 1), nats."""
         return self.live.entropy if self.stored_entropy is None else self.stored_entropy
 
-    @cached_property
+    @property
     def model_probs(self) -> FloatArray:
         """Softmax of the raw logits over the whole vocabulary, for the listed tokens; float32[n]."""
-        probabilities = np.exp(self.logits - np.float64(self.logsumexp)).astype(np.float32)
-        probabilities.flags.writeable = False
-        return probabilities
+        return _derived(self).model_probs
 
-    @cached_property
+    @property
     def ranks(self) -> IdArray:
         """1, 2, 3 ...; int32[n]."""
-        ranks = np.arange(1, len(self.logits) + 1, dtype=np.int32)
-        ranks.flags.writeable = False
-        return ranks
+        return _derived(self).ranks
+
+    @property
+    def live(self) -> LiveScores:
+        """The start of every chain: tokens with a finite logit, then the stand-ins of the tail.
+
+        Stand-ins have ids from ``vocab_size`` on, which no setting can name.
+        """
+        return _derived(self).live
 
     @cached_property
     def unseen_mass(self) -> float:
@@ -96,21 +100,43 @@ class SortedLogits:
             return 0.0
         return float(np.exp(self.tail.logsumexp_at(1.0).estimate - self.logsumexp))
 
+
+class _Derived:
+    """Arrays that follow from the logits: many times their size, so they are not kept with every node's."""
+
+    def __init__(self, source: SortedLogits) -> None:
+        self._source = source
+
+    @cached_property
+    def model_probs(self) -> FloatArray:
+        probabilities = np.exp(self._source.logits - np.float64(self._source.logsumexp)).astype(np.float32)
+        probabilities.flags.writeable = False
+        return probabilities
+
+    @cached_property
+    def ranks(self) -> IdArray:
+        ranks = np.arange(1, len(self._source.logits) + 1, dtype=np.int32)
+        ranks.flags.writeable = False
+        return ranks
+
     @cached_property
     def live(self) -> LiveScores:
-        """The start of every chain: tokens with a finite logit, then the stand-ins of the tail.
-
-        Stand-ins have ids from ``vocab_size`` on, which no setting can name.
-        """
-        finite = int(np.count_nonzero(self.logits > -np.inf))
-        token_ids, scores = self.token_ids[:finite], self.logits[:finite]
-        if self.tail is None:
-            return LiveScores(token_ids, scores, self.vocab_size)
-        stand_ins = np.minimum(self.tail.scores, scores[-1])
-        ids = self.vocab_size + np.arange(len(stand_ins), dtype=np.int32)
+        source = self._source
+        finite = int(np.count_nonzero(source.logits > -np.inf))
+        token_ids, scores = source.token_ids[:finite], source.logits[:finite]
+        if source.tail is None:
+            return LiveScores(token_ids, scores, source.vocab_size)
+        stand_ins = np.minimum(source.tail.scores, scores[-1])
+        ids = source.vocab_size + np.arange(len(stand_ins), dtype=np.int32)
         return LiveScores(
-            np.concatenate([token_ids, ids]), np.concatenate([scores, stand_ins]), self.vocab_size + len(stand_ins)
+            np.concatenate([token_ids, ids]), np.concatenate([scores, stand_ins]), source.vocab_size + len(stand_ins)
         )
+
+
+@lru_cache(maxsize=4)
+def _derived(source: SortedLogits) -> _Derived:
+    """For the nodes looked at last: a slider evaluates the same one over and over."""
+    return _Derived(source)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, sort_ke
 IdArray = NDArray[np.int32]
 PlaceArray = NDArray[np.intp]
 Mask = NDArray[np.bool_]
-_Number = TypeVar("_Number", bound=np.generic)
 
 
 @final
@@ -40,6 +40,7 @@ class LiveScores:
         self.places = places
         self._weights = weights
         self._scaled: tuple[float, LiveScores] | None = None
+        self._last_edit: _Edit | None = None
         token_ids.flags.writeable = False
         scores.flags.writeable = False
 
@@ -89,8 +90,9 @@ class LiveScores:
     @cached_property
     def shares(self) -> FloatArray:
         """Probabilities for reports, which need no agreement in the last bit; float32[n]."""
-        weights = np.exp(self._below_best())
-        return (weights / weights.sum(dtype=np.float64)).astype(np.float32)
+        weights: FloatArray = np.exp(self._below_best())
+        shares: FloatArray = weights / np.float32(weights.sum(dtype=np.float64))
+        return shares
 
     @cached_property
     def entropy(self) -> float:
@@ -142,48 +144,63 @@ class LiveScores:
         return LiveScores(self.token_ids[chosen], self.scores[chosen], self.size, places, weights=weights)
 
     def edited(self, positions: NDArray[np.integer], scores: FloatArray) -> LiveScores:
-        """The tokens at ``positions`` (each once) with new scores; -inf takes a token out."""
+        """The tokens at ``positions`` (each once) with new scores; -inf takes a token out.
+
+        The last result is remembered: while a later filter is adjusted the same edit comes again and again.
+        """
         if not len(positions):
             return self
+        last = self._last_edit  # read once: other threads may evaluate the same node
+        if last is None or not (np.array_equal(last.positions, positions) and np.array_equal(last.scores, scores)):
+            last = self._last_edit = _Edit(positions, scores, self._edited(positions, scores))
+        return last.result
+
+    def _edited(self, positions: NDArray[np.integer], scores: FloatArray) -> LiveScores:
         in_play = scores > -np.inf
         moved = np.minimum(scores[in_play], LARGEST)
-        moved_from = positions[in_play]
-        order = np.argsort(sort_keys(moved, self.token_ids[moved_from]))
-        moved, moved_from = moved[order], moved_from[order]
-        moved_ids = self.token_ids[moved_from]
-        pieces = _pieces(len(self), np.sort(positions), self._slots(moved, moved_ids))
-        places = self.places_or_range()
-        new_scores = _spliced(self.scores, moved, pieces)
+        origins = positions[in_play]
+        order = np.argsort(sort_keys(moved, self.token_ids[origins]))
+        moved, origins = moved[order], origins[order]
+        slots = self._slots(moved, self.token_ids[origins])
+        slots -= np.searchsorted(np.sort(positions), slots)  # tokens that leave their places before a slot
+        targets = slots + np.arange(len(moved))
+        untouched = np.ones(len(self), np.bool_)
+        untouched[positions] = False
+        free = np.ones(len(self) - len(positions) + len(moved), np.bool_)
+        free[targets] = False
+        source = np.empty(len(free), np.intp)
+        source[free] = np.flatnonzero(untouched)
+        source[targets] = origins
+        new_scores = self.scores[source]
+        new_scores[targets] = moved
         weights = self._known_weights()
         if weights is not None:
             same_best = len(new_scores) and new_scores[0] == self.scores[0]
-            weights = _spliced(weights, exponentials(moved - self.scores[0]), pieces) if same_best else None
-        return LiveScores(
-            _spliced(self.token_ids, moved_ids, pieces),
-            new_scores,
-            self.size,
-            _spliced(places, places[moved_from], pieces),
-            weights=weights,
-        )
+            weights = weights[source] if same_best else None
+        if weights is not None:
+            weights[targets] = exponentials(moved - self.scores[0])
+        places = source if self.places is None else self.places[source]
+        return LiveScores(self.token_ids[source], new_scores, self.size, places, weights=weights)
 
-    def _slots(self, scores: FloatArray, token_ids: IdArray) -> list[int]:
+    def _slots(self, scores: FloatArray, token_ids: IdArray) -> PlaceArray:
         """The positions before which tokens with these scores belong."""
         ascending = self.scores[::-1]
-        first = len(self) - np.searchsorted(ascending, scores, side="right")
-        last = len(self) - np.searchsorted(ascending, scores, side="left")
-        return [
-            int(a) if a == b else int(a + np.searchsorted(self.token_ids[a:b], token_id))
-            for a, b, token_id in zip(first, last, token_ids, strict=True)
-        ]
+        slots = len(self) - np.searchsorted(ascending, scores, side="right")
+        ends = len(self) - np.searchsorted(ascending, scores, side="left")
+        for index in np.flatnonzero(slots < ends):
+            equals = self.token_ids[slots[index] : ends[index]]
+            slots[index] += np.searchsorted(equals, token_ids[index])
+        return slots
 
     def divided_by(self, temperature: float) -> LiveScores:
         """All scores divided in float32, as transformers does; the last result is remembered for the next call.
 
         Where the quotients overflow (transformers then yields NaN) the distances to the highest score are divided.
         """
-        if self._scaled is None or self._scaled[0] != temperature:
-            self._scaled = (temperature, self._divided_by(np.float32(temperature)))
-        return self._scaled[1]
+        scaled = self._scaled  # read once: other threads may evaluate the same node
+        if scaled is None or scaled[0] != temperature:
+            scaled = self._scaled = (temperature, self._divided_by(np.float32(temperature)))
+        return scaled[1]
 
     def _divided_by(self, temperature: np.float32) -> LiveScores:
         with np.errstate(over="ignore"):
@@ -241,26 +258,8 @@ def _unless_range(places: PlaceArray) -> PlaceArray | None:
     return None if np.array_equal(places, np.arange(len(places))) else places
 
 
-# A run of kept positions (start, stop), or one moved token (index, -1).
-_Piece = tuple[int, int]
-
-
-def _pieces(length: int, removed: NDArray[np.integer], slots: list[int]) -> list[_Piece]:
-    """What is left of ``length`` positions without ``removed`` (ascending), with moved tokens before their slots."""
-    events = sorted([(slot, 0, index) for index, slot in enumerate(slots)] + [(int(r), 1, 0) for r in removed])
-    pieces: list[_Piece] = []
-    start = 0
-    for position, is_removal, index in events:
-        if position > start:
-            pieces.append((start, position))
-            start = position
-        if is_removal:
-            start = position + 1
-        else:
-            pieces.append((index, -1))
-    pieces.append((start, length))
-    return pieces
-
-
-def _spliced(array: NDArray[_Number], moved: NDArray[_Number], pieces: list[_Piece]) -> NDArray[_Number]:
-    return np.concatenate([moved[a : a + 1] if b < 0 else array[a:b] for a, b in pieces])
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    positions: NDArray[np.integer]
+    scores: FloatArray
+    result: LiveScores

@@ -55,13 +55,11 @@ def reference(raw: Floats, sampling: SamplingParams, context: StepContext) -> Re
     return Reference(scores[0].numpy(), removed_by)
 
 
-def _apply(
-    stage: Stage, scores: torch.Tensor, ids: torch.Tensor, sampling: SamplingParams, context: StepContext
-) -> torch.Tensor:
+def _apply(stage: Stage, scores: Any, ids: Any, sampling: SamplingParams, context: StepContext) -> Any:
     number, whole = sampling.number, sampling.whole
     match stage.name:
         case "logit_bias":
-            bias = {(token_id,): value for token_id, value in sampling.id_values("logit_bias")}
+            bias: Any = {(token_id,): value for token_id, value in sampling.id_values("logit_bias")}
             return hf.SequenceBiasLogitsProcessor(bias)(ids, scores)
         case "ban":
             return hf.SuppressTokensLogitsProcessor(list(sampling.ids("ban")))(ids, scores)
@@ -181,8 +179,8 @@ def logits(draw: st.DrawFn, max_size: int = 40) -> Floats:
     kind = draw(st.sampled_from(["floats", "ties", "nice", "extreme", "seeded"]))
     if kind == "seeded":
         generator = np.random.default_rng(draw(st.integers(0, 2**32)))
-        values = generator.normal(0, draw(st.sampled_from([0.01, 1, 5, 50])), draw(st.integers(1, 3000)))
-        return values.astype(np.float32)
+        spread = draw(st.sampled_from([0.01, 1, 5, 50]))
+        return generator.normal(0, spread, draw(st.integers(1, 3000))).astype(np.float32)
     element = {
         "floats": st.floats(-40, 40, width=32),
         "ties": st.integers(-3, 3).map(lambda i: i / 2),

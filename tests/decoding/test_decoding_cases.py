@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,14 +78,14 @@ def test_c04_minus_one_is_stored_as_off() -> None:
 
 
 def test_c06_temperature_before_or_after_top_p() -> None:
-    values = {"temperature": 0.5, "top_p": 0.8}
+    values: dict[str, Any] = {"temperature": 0.5, "top_p": 0.8}
     assert bars(distribution_of([3, 2, 1], **values)) == about(1, 0, 0)
     assert bars(distribution_of([3, 2, 1], order="llama.cpp", **values)) == about(0.8808, 0.1192, 0)
 
 
 def test_c06_temperature_before_or_after_min_p() -> None:
     logits = np.log([0.95, 0.045, 0.005]).tolist()
-    values = {"temperature": 3.0, "min_p": 0.05}
+    values: dict[str, Any] = {"temperature": 3.0, "min_p": 0.05}
     assert bars(distribution_of(logits, **values)) == about(0.6511, 0.2356, 0.1133)
     assert bars(distribution_of(logits, order="llama.cpp", **values)) == about(1, 0, 0)
 
@@ -191,7 +192,8 @@ def test_c13_raw_and_processed_probabilities_of_one_step() -> None:
 def test_c14_a_token_outside_the_shown_ones_and_a_forced_one() -> None:
     logits = [9.0, 8.0, 7.0, 6.0]
     row = distribution_of(logits).row(3)
-    assert (row.rank, row.model_prob) == (4, pytest.approx(0.0321, abs=1e-4))
+    assert row.rank == 4
+    assert row.model_prob == pytest.approx(0.0321, abs=1e-4)
     forced = distribution_of(logits, top_k=2)
     assert manual(forced, 3).token_id == 3
     row = forced.row(3)

@@ -136,7 +136,7 @@ def test_breakfast() -> None:
     assert -sure == pytest.approx(figures["cross_entropy_nats"]["咖啡_at_0.60"], abs=1e-6)
 
 
-def stop_after(generated: int, prompt: int, **rules: int) -> StopEvent | None:
+def stop_after(generated: int, prompt: int, **rules: Any) -> StopEvent | None:
     return check_stop(StopPath(prompt, (7,) * generated, "", (1,), 10_000, StopParams(**rules)))
 
 
@@ -152,7 +152,7 @@ def test_breakfast_by_hand_is_cut_by_the_limit() -> None:
     assert ended.kind == figures["greedy_stop"]
 
 
-def allowed(prompt: int, **rules: int) -> int:
+def allowed(prompt: int, **rules: Any) -> int:
     """New tokens until a rule stops."""
     return next(count for count in range(1_000) if stop_after(count, prompt, **rules) is not None)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -117,16 +119,40 @@ def test_what_was_evaluated_before_does_not_matter() -> None:
     raw = np.random.default_rng(3).normal(0, 3, 500).astype(np.float32)
     shared = SortedLogits.from_raw(raw)
     evaluate(shared, SamplingParams(), CONTEXT)
-    for values in (
+    cases: list[dict[str, Any]] = [
         {"repetition_penalty": 1.3},
+        {"repetition_penalty": 1.4},
         {"logit_bias": {int(shared.token_ids[0]): -5.0}},
         {"ban": [int(shared.token_ids[0])], "top_p": 0.9},
         {"temperature": 0.7, "typical_p": 0.5, "min_p": 0.01},
-    ):
+        {"temperature": 0.8, "typical_p": 0.5, "min_p": 0.01},
+    ]
+    for values in cases + cases[::-1]:
         reused = evaluate(shared, SamplingParams(values), CONTEXT)
         fresh = evaluated(raw, SamplingParams(values), CONTEXT)
         np.testing.assert_array_equal(reused.sampling_probs, fresh.sampling_probs)
         np.testing.assert_array_equal(reused.token_ids, fresh.token_ids)
+
+
+def test_two_threads_may_evaluate_one_node() -> None:
+    shared = SortedLogits.from_raw(np.random.default_rng(4).normal(0, 3, 300).astype(np.float32))
+    choices = [SamplingParams.make(temperature=t, repetition_penalty=p) for t, p in ((0.5, 1.1), (2.0, 1.5))]
+    expected = [evaluate(shared, sampling, CONTEXT).sampling_probs for sampling in choices]
+
+    def check(number: int) -> bool:
+        results = (evaluate(shared, choices[number], CONTEXT).sampling_probs for _ in range(200))
+        return all(np.array_equal(result, expected[number]) for result in results)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(check, (0, 1))) == [True, True]
+
+
+def test_a_node_does_not_keep_what_evaluations_derived() -> None:
+    """The session keeps the sorted logits of hundreds of nodes; only those looked at last may weigh more."""
+    nodes = [SortedLogits.from_raw(np.arange(9, dtype=np.float32)) for _ in range(8)]
+    derived = [weakref.ref(evaluate(node, SamplingParams.make(top_p=0.5), CONTEXT).trace.start) for node in nodes]
+    assert derived[0]() is None
+    assert derived[-1]() is not None
 
 
 def test_stage_reports() -> None:
@@ -182,7 +208,7 @@ def test_row_at_and_row_agree() -> None:
 
 
 def test_ids_outside_the_vocabulary_are_of_no_effect() -> None:
-    settings = SamplingParams.make(ban=[50], logit_bias={60: 5.0}, repetition_penalty=1.5, presence_penalty=1)
+    settings = SamplingParams.make(ban=(50,), logit_bias=((60, 5.0),), repetition_penalty=1.5, presence_penalty=1)
     context = StepContext((70, 0), (80,), (90,))
     distribution = evaluated(np.array([1, 2], np.float32), settings, context)
     assert by_id(distribution, distribution.processed).tolist() == [pytest.approx(1 / 1.5), 2]
@@ -206,7 +232,14 @@ def test_large_penalties_stay_finite() -> None:
 
 
 def test_a_single_token_vocabulary() -> None:
-    values = {"top_p": 0.0, "top_k": 1, "min_p": 1.0, "typical_p": 0.1, "eta_cutoff": 0.9, "top_n_sigma": 0.1}
+    values: dict[str, Any] = {
+        "top_p": 0.0,
+        "top_k": 1,
+        "min_p": 1.0,
+        "typical_p": 0.1,
+        "eta_cutoff": 0.9,
+        "top_n_sigma": 0.1,
+    }
     assert of([3.0], **values).sampling_probs.tolist() == [1]
 
 

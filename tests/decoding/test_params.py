@@ -85,9 +85,13 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_numpy_numbers_become_plain_python() -> None:
-    params = SamplingParams.make(
-        top_k=np.int64(5), temperature=np.float32(0.5), ban=np.array([3, 1, 3]), logit_bias={np.int32(2): np.float64(1)}
-    )
+    values: dict[str, Any] = {
+        "top_k": np.int64(5),
+        "temperature": np.float32(0.5),
+        "ban": np.array([3, 1, 3]),
+        "logit_bias": {np.int32(2): np.float64(1)},
+    }
+    params = SamplingParams(values)
     assert params.values == {"ban": (1, 3), "logit_bias": ((2, 1.0),), "temperature": 0.5, "top_k": 5}
     assert [type(params.values[name]) for name in ("temperature", "top_k")] == [float, int]
     assert json.loads(json.dumps(params.to_json())) == params.to_json()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -31,10 +31,10 @@ def path(
     previous: str = "",
     context: int = 1000,
     eos: tuple[int, ...] = (2,),
-    **rules: object,
+    **rules: Any,
 ) -> StopPath:
     ids = (7,) * generated if isinstance(generated, int) else generated
-    return StopPath(prompt, ids, text, eos, context, StopParams(**rules), previous)  # type: ignore[arg-type]
+    return StopPath(prompt, ids, text, eos, context, StopParams(**rules), previous)
 
 
 def kind(of: StopPath) -> str | None:
@@ -71,7 +71,7 @@ def test_an_end_token_in_the_prompt_or_in_the_middle_does_not_stop() -> None:
         ({}, None),
     ],
 )
-def test_c25_no_room_stops_at_step_0(rules: dict[str, int], expected: str | None) -> None:
+def test_c25_no_room_stops_at_step_0(rules: dict[str, Any], expected: str | None) -> None:
     event = check_stop(path(0, **rules))
     assert (None if event is None else event.kind) == expected
     if event is not None:
@@ -80,7 +80,7 @@ def test_c25_no_room_stops_at_step_0(rules: dict[str, int], expected: str | None
 
 
 def test_c25_max_new_tokens_overrules_max_length() -> None:
-    rules = {"max_length": 5, "max_new_tokens": 1}
+    rules: dict[str, Any] = {"max_length": 5, "max_new_tokens": 1}
     assert kind(path(0, **rules)) is None
     event = check_stop(path(1, **rules))
     assert event is not None
@@ -136,7 +136,7 @@ def test_the_stop_string_that_begins_first_wins() -> None:
 
 
 def test_past_a_stop_string_it_does_not_fire_again() -> None:
-    rules = {"stop_strings": ("six",)}
+    rules: dict[str, Any] = {"stop_strings": ("six",)}
     assert kind(path(4, text=" five, six,", previous=" five, six", **rules)) is None
     assert kind(path(6, text=" five, six, six", previous=" five, six,", **rules)) == "stop_string"
     assert kind(path(4, text=" five, six,", **rules)) == "stop_string"
@@ -144,7 +144,7 @@ def test_past_a_stop_string_it_does_not_fire_again() -> None:
 
 def test_a_half_character_completed_by_the_last_token() -> None:
     """The text before shows the lone bytes of 你; they are not part of the text after."""
-    rules = {"stop_strings": ("a你",)}
+    rules: dict[str, Any] = {"stop_strings": ("a你",)}
     assert kind(path(2, text="a你", previous="a<0xE4><0xBD>", **rules)) == "stop_string"
     assert kind(path(3, text="a你b", previous="a你", **rules)) is None
     assert kind(path(1, text="a", previous="a<0xE4>", stop_strings=("a",))) is None

@@ -1,0 +1,95 @@
+"""Milliseconds of one evaluation of the decoding chain, against sorting the vocabulary anew each time.
+
+Run by hand: ``python tests/bench/bench_decoding.py [vocabulary]``. Prints medians of CPU time on one thread; asserts
+nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.decoding.logits import Observation, SortedLogits
+from explorer.decoding.params import SamplingParams
+from explorer.decoding.pipeline import evaluate
+from explorer.decoding.processors import StepContext
+
+REPEATS = 15
+CONTEXT = StepContext(tuple(range(100)), tuple(range(50, 250)), (2,))
+
+
+def naive(raw: NDArray[np.float32], temperature: float, top_k: int, top_p: float, min_p: float) -> NDArray[np.float32]:
+    """The baseline: every evaluation sorts the vocabulary and takes a softmax of all of it for every filter."""
+    order = np.argsort(-raw, kind="stable")
+    scores: NDArray[np.float32] = raw[order] / np.float32(temperature)
+    if top_k:
+        scores = np.where(scores >= scores[top_k - 1], scores, -np.inf)
+    probabilities: NDArray[np.float32] = np.exp(scores - scores[0])
+    probabilities /= probabilities.sum()
+    scores = np.where(np.cumsum(probabilities) - probabilities < top_p, scores, -np.inf)
+    probabilities = np.exp(scores - scores[0])
+    probabilities /= probabilities.sum()
+    scores = np.where(probabilities >= min_p * probabilities[0], scores, -np.inf)
+    probabilities = np.exp(scores - scores[0])
+    probabilities /= probabilities.sum()
+    return probabilities
+
+
+def median_ms(work: Callable[[], Any]) -> float:
+    """Median CPU milliseconds of ``work`` on this thread."""
+    times = []
+    for _ in range(REPEATS):
+        start = time.thread_time()
+        work()
+        times.append(time.thread_time() - start)
+    return statistics.median(times) * 1e3
+
+
+def cases(raw: NDArray[np.float32]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What is timed. A slider moves a little each time, so that nothing is answered from memory of the same value."""
+    logits = SortedLogits.from_raw(raw)
+    ticks = count(1)
+
+    def slide(moved: str, at: float, stages: bool = False, **values: Any) -> Callable[[], Any]:
+        def once() -> Any:
+            params = SamplingParams({**values, moved: at + next(ticks) * 1e-4})
+            distribution = evaluate(logits, params, CONTEXT)
+            return distribution.stages if stages else distribution
+
+        return once
+
+    usual: dict[str, Any] = {"top_k": 50, "top_p": 0.9, "min_p": 0.05}
+    yield "sort once (a new node)", lambda: SortedLogits.from_raw(raw)
+    yield "temperature slider, top_k, top_p, min_p", slide("temperature", 0.7, **usual)
+    yield "the same with its stage reports", slide("temperature", 0.7, stages=True, **usual)
+    yield "temperature slider, top_p, min_p (whole vocabulary)", slide("temperature", 0.7, top_p=0.9, min_p=0.05)
+    yield "top_p slider, temperature, min_p (whole vocabulary)", slide("top_p", 0.5, temperature=0.7, min_p=0.05)
+    yield (
+        "temperature slider, penalties, 2-grams, top_k, top_p",
+        slide("temperature", 0.7, repetition_penalty=1.1, frequency_penalty=0.1, no_repeat_ngram_size=2, **usual),
+    )
+    yield "typical", slide("typical_p", 0.5)
+    yield "no filter", lambda: evaluate(logits, SamplingParams(), CONTEXT)
+    yield "observation to bytes", lambda: Observation.of(logits).to_bytes()
+
+
+def main() -> None:
+    vocabulary = int(sys.argv[1]) if len(sys.argv) > 1 else 262_144
+    raw = np.random.default_rng(0).gumbel(0, 2, vocabulary).astype(np.float32)
+    baseline = median_ms(lambda: naive(raw, 0.7, 50, 0.9, 0.05))
+    print(f"vocabulary {vocabulary}, median CPU milliseconds of {REPEATS}")
+    print(f"{baseline:8.2f}         baseline: sort and full softmax at every evaluation")
+    for name, work in cases(raw):
+        took = median_ms(work)
+        print(f"{took:8.2f}  {baseline / took:6.1f}x {name}")
+
+
+if __name__ == "__main__":
+    main()
