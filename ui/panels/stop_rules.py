@@ -75,7 +75,7 @@ class StopRules(QWidget):
         self._new_tokens.setValue(_NO_LIMIT if stopping.max_new_tokens is None else stopping.max_new_tokens)
         self._length.setValue(_NO_LIMIT if stopping.max_length is None else stopping.max_length)
         if not self._strings.hasFocus():
-            self._strings.setPlainText("\n".join(_escape(text) for text in stopping.stop_strings))
+            self._strings.setPlainText("\n".join(escape(text) for text in stopping.stop_strings))
         self._own.setChecked(stopping.eos_token_ids is None)
         self._eos.setEnabled(stopping.eos_token_ids is not None)
         self._eos.setText(format_ids(stopping.eos_token_ids))
@@ -137,7 +137,7 @@ class StopRules(QWidget):
 
     def _strings_changed(self) -> None:
         lines = self._strings.toPlainText().split("\n")
-        self.changed.emit({"stop_strings": tuple(_unescape(line) for line in lines if line)})
+        self.changed.emit({"stop_strings": tuple(unescape(line) for line in lines if line)})
 
     def _own_toggled(self, own: bool) -> None:
         self.changed.emit({"eos_token_ids": None if own else self._model_eos})
@@ -167,10 +167,12 @@ def _limit(number: int) -> int | None:
     return None if number == _NO_LIMIT else number
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """``text`` on one line, as `unescape` reads it back."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _unescape(line: str) -> str:
+def unescape(line: str) -> str:
+    """The stop string a line of the editor stands for."""
     parts = line.split("\\\\")
     return "\\".join(part.replace("\\n", "\n").replace("\\t", "\t") for part in parts)
