@@ -9,7 +9,8 @@ from __future__ import annotations
 import gettext
 import locale
 import os
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import lru_cache, reduce
 from importlib.resources import as_file, files
 
 DOMAIN = "token_tree_explorer"
@@ -31,6 +32,21 @@ def tr(message: str) -> str:
 def tr_in(language: str, message: str) -> str:
     """``message`` in a language (a key of `LANGUAGES`) that need not be the current one."""
     return _catalogue(language).gettext(message) if message else ""
+
+
+def sentences(parts: Iterable[str]) -> str:
+    """Translated sentences as one paragraph, without the empty ones. In Chinese no space stands between them."""
+    return _joined(tr("{before} {after}"), parts)
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Translated words as a list in one line, without the empty ones."""
+    return _joined(tr("{before}, {after}"), parts)
+
+
+def _joined(pair: str, parts: Iterable[str]) -> str:
+    texts = [part for part in parts if part]
+    return reduce(lambda before, after: pair.format(before=before, after=after), texts) if texts else ""
 
 
 def set_language(language: str) -> None:

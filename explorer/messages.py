@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.i18n import tr
+from explorer.i18n import sentences, tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class UserMessage:
 
     def text(self) -> str:
         """The three sentences as one paragraph in the current language."""
-        return " ".join(part for part in self.sentences() if part)
+        return sentences(self.sentences())
 
     def _fill(self, template: str) -> str:
         return tr(template).format(**self.params) if template else ""

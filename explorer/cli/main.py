@@ -89,8 +89,8 @@ def _code_of(error: ExplorerError) -> int:
 
 def _translate(command: Any) -> None:
     """Put the help of a command, its options and everything below it into the current language."""
-    command.help = tr(command.help or "")
-    command.short_help = tr(command.short_help or "")
+    command.help = tr(command.help)
+    command.short_help = tr(command.short_help)
     for parameter in command.params:
         if getattr(parameter, "help", None):
             parameter.help = tr(parameter.help)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
-from babel.messages.mofile import write_mo
+from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,7 @@ def collect() -> Catalog:
             ROOT / package, [("**.py", "python")], keywords={"tr": None, "N_": None}, comment_tags=("i18n:",)
         )
         for filename, _, message, comments, _ in found:
-            template.add(message, locations=[(f"{package}/{filename}", None)], auto_comments=comments)
+            template.add(message, locations=[(f"{package}/{filename}", 0)], auto_comments=comments)
     return template
 
 
@@ -55,6 +55,18 @@ def compiled(catalogue: Catalog) -> bytes:
     return buffer.getvalue()
 
 
+def is_current(mo: Path, catalogue: Catalog) -> bool:
+    """Whether ``mo`` holds the translations of ``catalogue``; its header names the version of babel that wrote it."""
+    if not mo.is_file():
+        return False
+    with mo.open("rb") as file:
+        return _translations(read_mo(file)) == _translations(catalogue)
+
+
+def _translations(catalogue: Catalog) -> dict[object, object]:
+    return {message.id: message.string for message in catalogue if message.id and message.string}
+
+
 def main(arguments: list[str]) -> int:
     check = "--check" in arguments
     template = collect()
@@ -67,7 +79,7 @@ def main(arguments: list[str]) -> int:
             gone = [m.id for m in catalogue if m.id and m.id not in template]
             faults += [f"{po.parts[-3]}: {problem}" for problem in problems(catalogue, template)]
             faults += [f"{po.parts[-3]}: no longer used: {message!r}" for message in gone]
-            if not mo.is_file() or mo.read_bytes() != compiled(catalogue):
+            if not is_current(mo, catalogue):
                 faults.append(f"{po.parts[-3]}: the .mo is not compiled from the .po")
             continue
         catalogue.update(template, no_fuzzy_matching=True)

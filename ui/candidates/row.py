@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.decoding.pipeline import Distribution
-from explorer.i18n import tr
+from explorer.i18n import listed, tr
 from explorer.text import Vocabulary
 from ui.candidates.rows import Others
 from ui.candidates.stages import stage_label
@@ -46,17 +46,17 @@ def fate_text(row: Row) -> str:
         parts.append(tr("not among the stored tokens"))
     if row.node is not None:
         parts.append(tr("taken before"))
-    return ", ".join(parts)
+    return listed(parts)
 
 
 def describe(row: Row) -> str:
     """A row as a screen reader says it."""
     if row.fate == "unlisted":
-        return ", ".join((tr("Token {label}").format(label=row.label), fate_text(row)))
+        return listed((tr("Token {label}").format(label=row.label), fate_text(row)))
     text = tr("Rank {rank}, token {label}, model {model}, sampling {sampling}").format(
         rank=row.rank, label=row.label, model=percent(row.model_prob), sampling=percent(row.sampling_prob)
     )
-    return ", ".join(part for part in (text, fate_text(row)) if part)
+    return listed((text, fate_text(row)))
 
 
 def others_text(others: Others) -> str:
@@ -128,7 +128,7 @@ def _removal_lines(row: Row, distribution: Distribution) -> list[str]:
     if why.threshold is not None and why.value is not None and why.margin is not None:
         lines.append(
             tr("{quantity}: {value} {comparison} {threshold}, missed by {margin}").format(
-                quantity=tr(why.quantity or ""),
+                quantity=tr(why.quantity) if why.quantity else "",
                 value=exact(why.value),
                 comparison=why.comparison,
                 threshold=exact(why.threshold),

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.decoding.pipeline import Distribution
-from explorer.i18n import N_, tr
+from explorer.i18n import N_, sentences, tr
 from ui.candidates.delegate import MODEL_BAR, SAMPLING_BAR
 from ui.candidates.stages import stage_label
 from ui.format import LogUnit, count, logarithm, percent
@@ -150,7 +150,7 @@ def _notice(distribution: Distribution) -> str:
                     count=count(len(distribution.unresolved))
                 )
             )
-    return " ".join(parts)
+    return sentences(parts)
 
 
 def _ink(label: QLabel, colour: str) -> None:

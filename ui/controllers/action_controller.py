@@ -131,8 +131,9 @@ class ActionController(QObject):
 
     def _word_undo(self) -> None:
         actions, session = self._window.actions_, self._session
-        for name, word, kind in (("undo", tr("Undo"), session.undo_kind), ("redo", tr("Redo"), session.redo_kind)):
-            actions[name].setText(f"{word}: {kind_label(kind)}" if kind else word)
+        undone, redone = session.undo_kind, session.redo_kind
+        actions["undo"].setText(tr("Undo: {command}").format(command=kind_label(undone)) if undone else tr("Undo"))
+        actions["redo"].setText(tr("Redo: {command}").format(command=kind_label(redone)) if redone else tr("Redo"))
 
     def _entries(self) -> Iterable[PaletteEntry]:
         for spec in ACTIONS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt
@@ -62,7 +63,7 @@ def tool_button(text: str, help_text: str, slot: Callable[[], object]) -> QToolB
     button = QToolButton()
     button.setText(text)
     button.setAutoRaise(True)
-    describe(button, help_text.split(". ")[0].rstrip("."), help_text)
+    describe(button, re.split(r"\. |。", help_text)[0].rstrip("."), help_text)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.setMinimumSize(QSize(6 * GRID, 6 * GRID))
     button.clicked.connect(lambda _checked=False: slot())

@@ -66,7 +66,7 @@ class HistoryModel(QAbstractListModel):
             parts.append(command.stops[-1].event.explanation().sentences()[0])
         line = f"{command.seq}. " + " · ".join(parts)
         state = _STATES[command.state]
-        return f"{line} ({tr(state)})" if state else line
+        return tr("{command} ({state})").format(command=line, state=tr(state)) if state else line
 
     def _facts(self, command: CommandRecord) -> list[str]:
         facts = [self._line(command), command.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")]

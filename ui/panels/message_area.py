@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QStyle, QVBoxLayout, QWidget
 
-from explorer.i18n import tr
+from explorer.i18n import sentences, tr
 from explorer.messages import UserMessage
 from ui.panels.common import GRID, describe, plain_label, push_button, tool_button
 
@@ -50,7 +50,7 @@ class MessageCard(QFrame):
         head.addWidget(title, 1)
         head.addWidget(tool_button("✕", tr("Dismiss this message."), dismiss))
         layout.addLayout(head)
-        rest = " ".join(part for part in (meaning, action) if part)
+        rest = sentences((meaning, action))
         if rest:
             layout.addWidget(plain_label(rest))
         buttons = QHBoxLayout()

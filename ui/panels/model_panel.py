@@ -104,7 +104,11 @@ class ModelPanel(QScrollArea):
         ]
         facts += [tr(note).format(**params) for note, params in info.notes]
         self._facts.setText("\n".join(facts))
-        self._facts.setToolTip(tooltip(f"sha256 {info.identity.sha256}", f"tokenizer {info.identity.tokenizer_sha256}"))
+        self._facts.setToolTip(
+            tooltip(
+                f"sha256 {info.identity.sha256}", tr("tokenizer {sha256}").format(sha256=info.identity.tokenizer_sha256)
+            )
+        )
 
     def set_entries(self, entries: Sequence[ModelEntry]) -> None:
         """The models that are known; the chosen one stays chosen."""

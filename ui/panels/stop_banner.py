@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from explorer.decoding.stopping import StopEvent
-from explorer.i18n import tr
+from explorer.i18n import sentences, tr
 from ui.panels.common import GRID, plain_label, push_button
 
 _LIMITS = frozenset({"max_new_tokens", "max_length"})
@@ -66,7 +66,7 @@ class StopBanner(QFrame):
             return
         what, meaning, action = event.explanation().sentences()
         self._title.setText(what)
-        self._meaning.setText(" ".join(part for part in (meaning, action) if part))
+        self._meaning.setText(sentences((meaning, action)))
         self.setAccessibleName(what)
         self._go_on.setVisible(event.kind in _PASSABLE)
         self._raise.setVisible(event.kind in _LIMITS)

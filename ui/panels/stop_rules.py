@@ -89,7 +89,7 @@ class StopRules(QWidget):
         }
         unset = StopParams()
         told = [
-            f"{label}: {tr(SOURCE_LABELS[sources.get(name, 'user')])}"
+            tr("{rule}: {source}").format(rule=label, source=tr(SOURCE_LABELS[sources.get(name, "user")]))
             for name, label in names.items()
             if getattr(stopping, name) != getattr(unset, name)
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from explorer.i18n import tr
+from explorer.i18n import listed, tr
 from explorer.text import PathPiece
 from ui.format import count, tooltip
 from ui.text.token_area import CellStyle, TokenArea
@@ -48,4 +48,4 @@ class TokenChips(TokenArea):
         return tooltip(place, *piece_lines(self.pieces[cell]))
 
     def cell_description(self, cell: int) -> str:
-        return ", ".join(piece_lines(self.pieces[cell]))
+        return listed(piece_lines(self.pieces[cell]))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from explorer.i18n import tr
+from explorer.i18n import listed, tr
 from explorer.tree import HowChosen
 from ui.format import LogUnit
 from ui.text.colouring import HOW_GLYPHS, HOW_NAMES, ColourBy, how_colour, scale_ends
@@ -44,7 +44,7 @@ class ColourLegend(QWidget):
         self._by, self._unit, self._hows = by, unit, tuple(hows)
         low, high = scale_ends(by, unit)
         names = [tr(HOW_NAMES[how]) for how in self._hows]
-        spoken = ", ".join(names) if by == "how" else f"{low} – {high}" if low else ""
+        spoken = listed(names) if by == "how" else f"{low} – {high}" if low else ""
         self.setAccessibleName(tr("Legend: {scale}").format(scale=spoken) if spoken else tr("No legend"))
         self.updateGeometry()
         self.update()

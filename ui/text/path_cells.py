@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from explorer.events import NodeView
-from explorer.i18n import tr
+from explorer.i18n import listed, tr
 from explorer.text import Vocabulary
 from explorer.tree import ROOT, Edge, HowChosen
 from ui.format import LogUnit, count, exact, hex_bytes, how_label, logarithm, percent, tooltip
@@ -145,7 +145,7 @@ class PathCells(TokenArea):
         return tooltip(*self.cell_lines(cell))
 
     def cell_description(self, cell: int) -> str:
-        return ", ".join(self.cell_lines(cell))
+        return listed(self.cell_lines(cell))
 
 
 def edge_lines(edge: Edge, unit: LogUnit) -> list[str]:
@@ -166,8 +166,9 @@ def edge_lines(edge: Edge, unit: LogUnit) -> list[str]:
         }
         lines.append(tr("Sampling probability {percent}, log {logarithm} ({exact} nats)").format(**values))
     lines.append(tr("Rank {rank}, logit {logit}").format(rank=count(edge.rank), logit=exact(edge.logit)))
-    chosen = tr("Chosen: {how}").format(how=how_label(edge.how))
-    if edge.u is not None:
-        chosen += tr(" (u = {u}, draw {index})").format(u=exact(edge.u), index=edge.draw_index)
-    lines.append(chosen)
+    if edge.u is None:
+        lines.append(tr("Chosen: {how}").format(how=how_label(edge.how)))
+    else:
+        chosen = tr("Chosen: {how} (u = {u}, draw {index})")
+        lines.append(chosen.format(how=how_label(edge.how), u=exact(edge.u), index=edge.draw_index))
     return lines

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from explorer.i18n import tr
+from explorer.i18n import listed, tr
 from explorer.tree import HowChosen
 from ui.format import percent
 from ui.text.colouring import HOW_NAMES
@@ -37,7 +37,7 @@ class TreeLegend(QWidget):
             return
         self._map_name, self._hows, self._forced = map_name, tuple(hows), forced
         names = [tr(HOW_NAMES[how]) for how in hows] + [tr("forced")] * forced
-        self.setAccessibleName(tr("Legend: {scale}").format(scale=", ".join([tr("model probability"), *names])))
+        self.setAccessibleName(tr("Legend: {scale}").format(scale=listed([tr("model probability"), *names])))
         self.resize(self.sizeHint())
         self.update()
 
