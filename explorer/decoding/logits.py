@@ -52,7 +52,7 @@ class SortedLogits:
         """
         with np.errstate(over="ignore"):
             raw = np.asarray(logits, dtype=np.float32)
-        _refuse_unusable(raw, dtype)
+        check_usable(raw, dtype)
         token_ids = np.arange(len(raw), dtype=np.int32)
         order = np.sort(sort_keys(raw, token_ids)).astype(np.int32)  # the id is the lower half of the key
         return cls(order, raw[order], len(raw))
@@ -226,7 +226,8 @@ def _decompressed(data: bytes) -> bytes:
     return body
 
 
-def _refuse_unusable(raw: FloatArray, dtype: str) -> None:
+def check_usable(raw: FloatArray, dtype: str) -> None:
+    """Raise `EngineError` (code ``logits.nonfinite``) on NaN, +inf or nothing but -inf; single -inf are legal."""
     finite = np.isfinite(raw)
     impossible = int(np.count_nonzero(raw == -np.inf))
     nonfinite = len(raw) - int(np.count_nonzero(finite)) - impossible
