@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -26,6 +26,7 @@ from explorer.i18n import tr
 from ui.action_list import ACTIONS, MENUS, SEPARATOR, ActionSpec, Menu
 from ui.format import tooltip
 from ui.icons import icon
+from ui.text.token_area import TokenArea
 
 _EDITORS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)
 _MOVERS = (QAbstractSlider, QAbstractItemView, QComboBox, QTabBar, QMenu)
@@ -131,19 +132,30 @@ class Actions(QObject):
 
 
 class KeyGuard(QObject):
-    """Keeps single-key shortcuts from widgets that use the key themselves: editors, lists, sliders, buttons."""
+    """Keeps single-key shortcuts from widgets that use the key themselves: editors, lists, sliders, buttons.
+
+    Watches the widget with the keyboard focus only: a filter on the application would run Python for every event.
+    """
 
     def __init__(self, application: QApplication, parent: QObject) -> None:
         super().__init__(parent)
-        application.installEventFilter(self)
+        application.focusChanged.connect(self._follow)
+        self._follow(None, QApplication.focusWidget())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
-        if isinstance(watched, QWidget) and watched.hasFocus() and uses_key(watched, event):
+        if isinstance(watched, QWidget) and uses_key(watched, event):
             event.accept()
             return True
         return False
+
+    @Slot(QWidget, QWidget)
+    def _follow(self, before: QWidget | None, now: QWidget | None) -> None:
+        if before is not None:
+            before.removeEventFilter(self)
+        if now is not None:
+            now.installEventFilter(self)
 
 
 def uses_key(widget: QWidget, event: QKeyEvent) -> bool:
@@ -160,6 +172,8 @@ def uses_key(widget: QWidget, event: QKeyEvent) -> bool:
         return False
     if isinstance(widget, _MOVERS):
         return key in _MOVING_KEYS
+    if isinstance(widget, TokenArea):
+        return key in _MOVING_KEYS and key != Qt.Key.Key_Space
     return isinstance(widget, QAbstractButton) and key in _PRESSING_KEYS
 
 

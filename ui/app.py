@@ -51,7 +51,6 @@ class Explorer(QObject):
     ) -> None:
         """``opener`` is the function that opens models in the engine's process, see `Engine`."""
         super().__init__(application)
-        self._application = application
         self._preferences = preferences
         self.library_path = library
         self._cleanup = ExitStack()
@@ -69,10 +68,11 @@ class Explorer(QObject):
 
     def begin(self) -> None:
         """Start the threads and open what was open last. Called once, after the window's first paint."""
+        fresh = not self.library_path.exists()
         for thread in (self.session_thread, self.model_thread, self.preview_thread):
             thread.start()
+        self.library.begin(fresh=fresh)
         self.models.refresh_entries()
-        self.library.begin()
 
     def close(self) -> None:
         """End everything that runs; what was finished is saved. Returns within seconds whatever the model does."""
@@ -87,7 +87,6 @@ class Explorer(QObject):
                 thread.close(_LAST_SECONDS)
         self.engine.close()
         self._preferences.sync()
-        self._application.removeEventFilter(self._guard)
         self.window.deleteLater()
         self.deleteLater()
         self._cleanup.close()

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from explorer.i18n import tr
 from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
-from ui.actions import Actions
+from ui.actions import STEPPING, Actions
 from ui.candidates.panel import CandidatesPanel
 from ui.panels.common import GRID, describe
 from ui.panels.history_panel import HistoryPanel
@@ -38,7 +38,7 @@ from ui.tree.canvas import TreeCanvas
 
 _ICON_ONLY = ("undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
-_LEFT, _RIGHT, _BOTTOM = 300, 400, 210
+_LEFT, _RIGHT, _BOTTOM = 300, 440, 210
 
 
 class MainWindow(QMainWindow):
@@ -56,6 +56,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, preferences.keys)
         self.tree = TreeCanvas()
         self.candidates = CandidatesPanel()
+        self.candidates.table.setProperty(STEPPING, True)
         self.path = PathText()
         self.banner = StopBanner()
         self.messages = MessageArea()

@@ -64,8 +64,11 @@ class LibraryController(QObject):
 
     # --- the first moments -------------------------------------------------------------------------------------------
 
-    def begin(self) -> None:
-        """Open the session of last time; else the newest; on the very first start the lesson and a card beside it."""
+    def begin(self, *, fresh: bool = False) -> None:
+        """Open the session of last time; else the newest; on the very first start the lesson and a card beside it.
+
+        ``fresh``: there is no library yet, so the lesson's model need not wait until one has been looked through.
+        """
         last = self._preferences.last_session
 
         def choose(workspace: Workspace, job: JobContext) -> int | None:
@@ -80,7 +83,10 @@ class LibraryController(QObject):
 
         if last is None and not self._preferences.flag("welcome_dismissed"):
             self._window.welcome.show()
-        self._thread.post("begin", choose, done=chosen)
+        if fresh:
+            chosen(None)
+        else:
+            self._thread.post("begin", choose, done=chosen)
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 
