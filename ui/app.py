@@ -32,6 +32,7 @@ from ui.controllers.settings_controller import SettingsController
 from ui.controllers.view_controller import ViewController
 from ui.main_window import MainWindow, application_icon
 from ui.preferences import Preferences
+from ui.qt_words import QtWords
 from ui.session_thread import OpenedSession, SessionThread
 from ui.theme import ThemeChoice, ThemeController, load_chinese_font
 from ui.threads import JobThread, PreviewThread
@@ -63,7 +64,8 @@ class Explorer(QObject):
         self.theme = ThemeController(application, preferences.theme)
         self.theme.setParent(self)
         self._guard = KeyGuard(application, self)
-        set_language(preferences.language)
+        self._qt_words = QtWords(application, self)
+        self._speak(preferences.language)
         self._build()
 
     def begin(self) -> None:
@@ -127,6 +129,10 @@ class Explorer(QObject):
         window.welcome.dismissed.connect(self._dismiss_welcome)
         self._connect_choices()
 
+    def _speak(self, language: str) -> None:
+        set_language(language)
+        self._qt_words.choose(language)
+
     def _connect_choices(self) -> None:
         actions = self.window.actions_
         themes: tuple[ThemeChoice, ...] = ("system", "light", "dark")
@@ -151,7 +157,7 @@ class Explorer(QObject):
         if language == self._preferences.language:
             return
         self._preferences.language = language
-        set_language(language)
+        self._speak(language)
         self.session_thread.stop()
         old = self.window
         old.save_layout()
