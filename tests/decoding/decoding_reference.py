@@ -107,17 +107,19 @@ def by_id(distribution: Distribution, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def on_knife_edge(distribution: Distribution) -> bool:
-    """Whether eta or typical decided by less than float32 entropies agree on (their torch sums are not repeated)."""
+    """Whether a filter decided by less than float32 sums agree on that are added in another order.
+
+    eta and typical take torch's entropy, whose sums are not repeated; the softmax sums are those of AVX2.
+    """
+    doubtful = {"eta", "typical"} if IS_AVX2 else {"eta", "typical", "top_p", "min_p", "epsilon"}
     for step in distribution.trace.steps:
-        if step.stage.name not in ("eta", "typical") or step.criterion is None:
+        if step.stage.name not in doubtful or step.criterion is None:
             continue
         values = np.unique(step.criterion.values[np.isfinite(step.criterion.values)]).astype(np.float64)
-        slack = (
-            1e-5 * max(1.0, float(values.max())) if step.stage.name == "typical" else 1e-5 * step.criterion.threshold
-        )
-        distances = np.abs(values - step.criterion.threshold)
+        distances, slack = np.abs(values - step.criterion.threshold), 1e-5 * step.criterion.threshold
         if step.stage.name == "typical":
-            distances = np.concatenate([distances[distances > 0], np.diff(values)])
+            # The threshold is one of the values; which one also hangs on their order.
+            distances, slack = np.concatenate([distances[distances > 0], np.diff(values)]), 1e-5 * max(1, values.max())
         if (distances < slack).any():
             return True
     return False
