@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 import transformers
-from gguf import LlamaFileType
+from gguf import GGUFReader, LlamaFileType
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, modeling_gguf_pytorch_utils
 from transformers.integrations.gguf.reader import GgufHeader, read_gguf_metadata
 from transformers.utils import logging as transformers_logging
@@ -80,12 +80,24 @@ def _inspect(gguf: Path) -> tuple[dict[str, Any], int]:
     metadata, _ = read_gguf_metadata(str(gguf))
     if metadata.get("split.count", 0) > 1:
         raise unsupported(gguf.name, "one part of a GGUF file that was split; join the parts with llama-gguf-split")
-    header = GgufHeader.from_file(str(gguf))
-    end = header.data_start + max((tensor.offset + tensor.nbytes for tensor in header.tensors), default=0)
+    count, end, elements = _tensor_table(gguf)
     size = gguf.stat().st_size
-    if not header.tensors or size < end:
-        raise corrupt(gguf.name, f"the file has {size} bytes; its {len(header.tensors)} tensors end at {end}")
-    return metadata, sum(torch.Size(tensor.shape).numel() for tensor in header.tensors)
+    if not count or size < end:
+        raise corrupt(gguf.name, f"the file has {size} bytes; its {count} tensors end at {end}")
+    return metadata, elements
+
+
+def _tensor_table(gguf: Path) -> tuple[int, int, int]:
+    """How many tensors there are, where the last one ends, and how many weights they hold."""
+    try:
+        header = GgufHeader.from_file(str(gguf))
+    except ValueError:
+        # The quick reader knows the sizes of the common types only (not Q5_0); the complete one takes half a minute.
+        tensors = GGUFReader(str(gguf)).tensors
+        ends = (int(tensor.data_offset + tensor.n_bytes) for tensor in tensors)
+        return len(tensors), max(ends, default=0), sum(int(tensor.n_elements) for tensor in tensors)
+    end = header.data_start + max((tensor.offset + tensor.nbytes for tensor in header.tensors), default=0)
+    return len(header.tensors), end, sum(torch.Size(tensor.shape).numel() for tensor in header.tensors)
 
 
 def _convert(alone: Path, target: Path, report: ProgressCallback, cancel: CancelToken) -> Any:

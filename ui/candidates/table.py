@@ -173,7 +173,7 @@ class CandidateTable(QTableView):
         needed = widths[Column.RANK] + widths[Column.MODEL] + widths[Column.SAMPLING]
         needed += widths[Column.CUMULATIVE] if cumulative else 0
         available = self.viewport().width()
-        with_logit = available - needed - widths[Column.LOGIT] >= 2.4 * LEAST_TOKEN + LEAST_BAR
+        with_logit = available - needed - widths[Column.LOGIT] >= 1.4 * LEAST_TOKEN + LEAST_BAR
         needed += widths[Column.LOGIT] if with_logit else 0
         rest = max(LEAST_TOKEN + LEAST_BAR, available - needed)
         token = max(LEAST_TOKEN, min(MOST_TOKEN, round(rest * 0.55)))
