@@ -1,0 +1,172 @@
+"""Expansion: many continuations of one node, each round computed in one call of the model.
+
+A path is the tuple of token ids since the start of the expansion. The algorithms know neither tree nor model: they look
+at paths through a callable and say which continuations to show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from explorer.search.frontier import Frontier
+from explorer.search.plans import BestFirst, ByLevel, ExpansionPlan
+from explorer.search.rows import Continuations
+
+Path = tuple[int, ...]
+# (paths, n): the n likeliest continuations of each path, or more; one call of the model.
+Look = Callable[[Sequence[Path], int], Sequence[Continuations]]
+# Whether a stop rule ends generation at a path.
+Ended = Callable[[Path], bool]
+ExpansionEnd = Literal["depth", "exhausted", "mass", "max_nodes", "stopped", "cancelled", "error"]
+
+START: Final[Path] = ()
+
+_ROUND: Final = 64  # paths a call: beyond this a pass gains little, and the view waits longer for its nodes
+_ROUND_BYTES: Final = 64 * 2**20  # of float32 logits
+_FIRST_GUESS: Final = 8  # paths that cost hardly more than one
+_TOLERANCE: Final = 1e-6  # logits are float32: a mass of exactly .9 may sum to .8999999
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Child:
+    """A continuation to show: the token at ``place`` of its parent's ``continuations``.
+
+    ``logprob`` is the model's log-probability of ``path`` from the start, in nats.
+    """
+
+    path: Path
+    logprob: float
+    continuations: Continuations
+    place: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Round:
+    """What one call of the model brought: ``children`` to show, parents before children, of ``looked`` paths.
+
+    ``ended_by`` says why the expansion ends with this round, None where it goes on.
+    """
+
+    looked: tuple[Path, ...]
+    children: tuple[Child, ...]
+    ended_by: ExpansionEnd | None
+
+
+def round_size(vocab_size: int) -> int:
+    """How many paths to ask for in one call, so that their logits fit in memory."""
+    return max(1, min(_ROUND, _ROUND_BYTES // (4 * vocab_size)))
+
+
+def rounds(plan: ExpansionPlan, look: Look, ended: Ended, size: int) -> Iterator[Round]:
+    """Expand from the start, with at most ``size`` paths a call. The caller may stop between two rounds."""
+    if isinstance(plan, ByLevel):
+        return _by_level(plan, look, ended, size)
+    return _BestFirst(plan, look, ended, size).rounds()
+
+
+def _by_level(plan: ByLevel, look: Look, ended: Ended, size: int) -> Iterator[Round]:
+    level: list[tuple[Path, float]] = [(START, 0.0)]
+    shown = 0
+    for depth in range(1, plan.depth + 1):
+        below: list[tuple[Path, float]] = []
+        for first in range(0, len(level), size):
+            batch = level[first : first + size]
+            looked = tuple(path for path, _ in batch)
+            children = [
+                Child((*path, int(token_id)), logprob + float(found.model_logprobs[place]), found, place)
+                for (path, logprob), found in zip(batch, look(looked, plan.top_k), strict=True)
+                for place, token_id in enumerate(found.token_ids[: plan.top_k])
+            ][: plan.max_nodes + 1 - shown]
+            cut = shown + len(children) > plan.max_nodes
+            children = children[: plan.max_nodes - shown]
+            shown += len(children)
+            below += [(child.path, child.logprob) for child in children if not ended(child.path)]
+            end: ExpansionEnd | None = None
+            if first + size >= len(level) and not cut and (depth == plan.depth or not below):
+                end = "depth" if below else "exhausted"
+            elif shown == plan.max_nodes:
+                end = "max_nodes"
+            yield Round(looked, tuple(children), end)
+            if end is not None:
+                return
+        level = below
+
+
+class _BestFirst:
+    """The likeliest paths in exact order, whatever the size of a round.
+
+    A path is shown when no other one that is not shown can be likelier: all shown paths have been looked at. The
+    likeliest ones that are not shown yet are looked at in the same call, for they come next.
+    """
+
+    def __init__(self, plan: BestFirst, look: Look, ended: Ended, size: int) -> None:
+        self._plan = plan
+        self._look = look
+        self._is_ended = ended
+        self._size = size
+        self._frontier = Frontier(plan.max_nodes)
+        self._ahead: dict[Path, Continuations] = {}  # looked at, not shown yet
+        self._ends: dict[Path, bool] = {}
+        self._waiting: tuple[Path, float] | None = (START, 0.0)  # shown, not looked at yet
+        self._looked = 0
+        self._shown = 0
+        self._mass = 0.0
+
+    def rounds(self) -> Iterator[Round]:
+        """Until the plan is fulfilled or nothing is left."""
+        while True:
+            batch = self._batch()
+            self._ahead.update(zip(batch, self._look(batch, self._plan.max_nodes - self._shown), strict=True))
+            self._looked += len(batch)
+            children = tuple(self._show())
+            end = self._end()
+            yield Round(batch, children, end)
+            if end is not None:
+                return
+
+    def _batch(self) -> tuple[Path, ...]:
+        """The path the next decision needs, and the likeliest ones that are not shown: most of them will be needed.
+
+        The more was seen, the better the guess, so the first calls are small.
+        """
+        assert self._waiting is not None
+        needed = self._waiting[0]
+        room = min(self._size, max(_FIRST_GUESS, self._looked), self._plan.max_nodes - self._shown)
+        if not self._looked:
+            return (needed,)
+        candidates = self._frontier.best(2 * room + len(self._ahead))
+        guesses = [path for path, _ in candidates if path not in self._ahead and not self._ended(path)]
+        return (needed, *guesses[: room - 1])
+
+    def _show(self) -> Iterator[Child]:
+        if self._waiting is not None:
+            self._open(*self._waiting)
+            self._waiting = None
+        while self._frontier and self._end() is None and self._waiting is None:
+            path, logprob, found, place = self._frontier.pop()
+            self._shown += 1
+            if self._ended(path):
+                self._mass += math.exp(logprob)
+            elif path in self._ahead:
+                self._open(path, logprob)
+            else:
+                self._waiting = path, logprob
+            yield Child(path, logprob, found, place)
+
+    def _open(self, path: Path, logprob: float) -> None:
+        self._frontier.push(path, logprob, self._ahead.pop(path))
+
+    def _ended(self, path: Path) -> bool:
+        if path not in self._ends:
+            self._ends[path] = len(path) == self._plan.depth or self._is_ended(path)
+        return self._ends[path]
+
+    def _end(self) -> ExpansionEnd | None:
+        if self._plan.mass is not None and self._mass >= self._plan.mass - _TOLERANCE:
+            return "mass"
+        if not self._frontier and self._waiting is None:
+            return "exhausted"
+        return "max_nodes" if self._shown == self._plan.max_nodes else None

@@ -1,0 +1,178 @@
+"""What a search reads from the logits of one node, sorted no further than it must: hundreds of nodes come at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.decoding.float32 import DoubleArray, FloatArray, sort_keys
+from explorer.decoding.logits import LISTED, IdArray, Observation, SortedLogits, Tail, check_usable
+from explorer.decoding.params import SamplingParams
+from explorer.decoding.pipeline import run_chain
+from explorer.decoding.processors import StepContext
+from explorer.decoding.scores import LiveScores
+from explorer.tree import Edge, HowChosen
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Continuations:
+    """Next tokens of one node with the values their edges have, equally long arrays in one order.
+
+    ``ranks`` int64 1-based by raw logit, ``model_logprobs`` and ``sampling_logprobs`` float64 in nats, the latter NaN
+    where a filter excludes the token.
+    """
+
+    token_ids: IdArray
+    logits: FloatArray
+    ranks: NDArray[np.int64]
+    model_logprobs: DoubleArray
+    sampling_logprobs: DoubleArray
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
+
+    def head(self, count: int) -> Continuations:
+        """The first ``count`` of them, on arrays of their own: the rest can be forgotten."""
+        if count >= len(self):
+            return self
+        return Continuations(
+            self.token_ids[:count].copy(),
+            self.logits[:count].copy(),
+            self.ranks[:count].copy(),
+            self.model_logprobs[:count].copy(),
+            self.sampling_logprobs[:count].copy(),
+        )
+
+    def edge(self, place: int, how: HowChosen) -> Edge:
+        """The edge to the token at ``place``."""
+        sampling = float(self.sampling_logprobs[place])
+        return Edge(
+            logit=float(self.logits[place]),
+            model_logprob=float(self.model_logprobs[place]),
+            sampling_logprob=None if np.isnan(sampling) else sampling,
+            rank=int(self.ranks[place]),
+            how=how,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BeamScores:
+    """Best next tokens of one beam by descending score: log-probabilities after the filters, not renormalised.
+
+    ``token_ids`` int32[n], ``scores`` float32[n]; ``blocked_by`` names the filter that removed the last token, None
+    where some are left.
+    """
+
+    token_ids: IdArray
+    scores: FloatArray
+    blocked_by: str | None = None
+
+
+class NodeRow:
+    """The raw logits of one node under some settings."""
+
+    def __init__(self, raw: FloatArray, sampling: SamplingParams, context: StepContext, dtype: str = "float32") -> None:
+        """``raw`` float32[vocabulary]. Raises `EngineError` (``logits.nonfinite``) as `SortedLogits.from_raw` does."""
+        check_usable(raw, dtype)
+        self._raw = raw
+        self._ascending = np.sort(raw)
+        self._possible = len(raw) - int(np.searchsorted(self._ascending, -np.inf, side="right"))
+        self._sampling = sampling
+        self._context = context
+
+    @cached_property
+    def observation(self) -> Observation:
+        """What the store keeps of the node; as `Observation.of`, without sorting all ids."""
+        listed = self._best(LISTED, among=len(self._raw))
+        logits = self._raw[listed]
+        best = float(logits[0])
+        logsumexp = best + float(np.log(np.exp(logits - np.float64(best)).sum()))
+        tail = None
+        if len(listed) < len(self._raw):
+            tail = Tail.of(self._ascending[::-1][len(listed) : max(self._possible, len(listed))], len(listed))
+            logsumexp = float(np.logaddexp.reduce(tail.logsumexp, initial=logsumexp))
+        return Observation(listed, logits, len(self._raw), logsumexp, self._entropy(), tail)
+
+    def likeliest(self, count: int) -> Continuations:
+        """The ``count`` likeliest tokens by the model, fewer where the model holds no more possible; ties by id."""
+        return self.continuations(self._best(count, among=self._possible))
+
+    def continuations(self, token_ids: IdArray) -> Continuations:
+        """The values of given tokens, in the order given."""
+        logits = self._raw[token_ids]
+        model = np.minimum(0.0, logits - np.float64(self.observation.logsumexp))
+        return Continuations(token_ids, logits, self._ranks(token_ids, logits), model, self._sampled(token_ids, model))
+
+    def beam_scores(self, count: int, filters: SamplingParams, *, renormalize: bool) -> BeamScores:
+        """What a beam search adds up: torch's log-softmax of the logits, then ``filters`` run on it.
+
+        At most ``count`` of the tokens that are left. ``renormalize`` makes them sum to 1 again (transformers'
+        renormalize_logits).
+        """
+        if not filters.values:
+            token_ids = self._best(count, among=self._possible)
+            best = self._ascending[-1]
+            log_total = np.float32(self.observation.logsumexp - float(best))
+            return BeamScores(token_ids, (self._raw[token_ids] - best) - log_total)
+        trace = run_chain(log_probabilities(SortedLogits.from_raw(self._raw)), filters, self._context)
+        left = trace.final
+        if not len(left):
+            blocked_by = next(step.stage.name for step in trace.steps if not len(step.after))
+            return BeamScores(left.token_ids, left.scores, blocked_by)
+        scores = left.logprobs if renormalize else left.scores
+        return BeamScores(left.token_ids[:count], scores[:count])
+
+    @cached_property
+    def _left(self) -> LiveScores:
+        """What the settings' own chain leaves to be drawn."""
+        return run_chain(SortedLogits.from_raw(self._raw), self._sampling, self._context).final
+
+    def _sampled(self, token_ids: IdArray, model: DoubleArray) -> DoubleArray:
+        if not self._sampling.values:
+            return np.where(np.isneginf(model), np.nan, model)
+        left = self._left
+        sampled = np.full(len(token_ids), np.nan)
+        places = left.locate(token_ids.astype(np.int64))
+        found = places >= 0
+        if found.any():
+            distance = left.scores[places[found]].astype(np.float64) - float(left.scores[0])
+            sampled[found] = np.minimum(0.0, distance - left.log_weight)
+        return sampled
+
+    def _best(self, count: int, among: int) -> IdArray:
+        count = min(count, among)
+        if count == 0:
+            return np.zeros(0, np.int32)
+        at = np.flatnonzero(self._raw >= self._ascending[-count]).astype(np.int32)
+        order = np.argsort(sort_keys(self._raw[at], at))[:count]
+        return at[order]
+
+    def _ranks(self, token_ids: IdArray, logits: FloatArray) -> NDArray[np.int64]:
+        size = len(self._raw)
+        above = size - np.searchsorted(self._ascending, logits, side="right")
+        as_good = size - np.searchsorted(self._ascending, logits, side="left") - above
+        ranks: NDArray[np.int64] = above + 1
+        for place in np.flatnonzero(as_good > 1):  # ties stand by id
+            ranks[place] += np.count_nonzero(self._raw[: token_ids[place]] == logits[place])
+        return ranks
+
+    def _entropy(self) -> float:
+        """Entropy of the model's distribution, nats."""
+        distance = self._ascending[len(self._raw) - self._possible :] - self._ascending[-1]
+        # exp is 0 from there on, and 0 * -inf would be NaN.
+        distance = np.maximum(distance, np.float32(-200))
+        weights = np.exp(distance)
+        weight = float(weights.sum(dtype=np.float64))
+        return max(0.0, float(np.log(weight)) - float((weights * distance).sum(dtype=np.float64)) / weight)
+
+
+def log_probabilities(logits: SortedLogits) -> SortedLogits:
+    """torch's log-softmax of all logits, which is what transformers' processors see within a beam search."""
+    live = logits.live
+    values = np.full(len(logits.logits), -np.inf, np.float32)
+    values[: len(live)] = live.logprobs
+    order = np.argsort(sort_keys(values, logits.token_ids))  # rounding makes neighbours equal; ties stand by id
+    return SortedLogits(logits.token_ids[order], values[order], logits.vocab_size)
