@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
@@ -152,7 +153,7 @@ class KeyGuard(QObject):
 
     @Slot(QWidget, QWidget)
     def _follow(self, before: QWidget | None, now: QWidget | None) -> None:
-        if before is not None:
+        if before is not None and shiboken6.isValid(before):
             before.removeEventFilter(self)
         if now is not None:
             now.installEventFilter(self)

@@ -101,6 +101,7 @@ class ActionController(QObject):
             }
         )
         self._set_run_length(preferences.run_length)
+        actions.enable(False, "save_again", "restart_engine")  # until there is something to save or to start
         window.candidates.find_edit.setProperty(OWN_ESCAPE, True)
         session.activity_changed.connect(self.refresh)
         self.refresh()

@@ -68,6 +68,7 @@ class MessageController(QObject):
                 self.show_message(value.error)
             elif value.unsaved == 0:
                 self._window.messages.dismiss("store.full", "store.locked", "store.io", *_NEEDS_COPY)
+            self._window.actions_.enable(value.unsaved > 0, "save_again")
         elif name == "engine":
             self._engine_changed(value.state)
 
@@ -110,7 +111,7 @@ class MessageController(QObject):
 def _ended() -> UserMessage:
     return UserMessage(
         "engine.ended",
-        N_("The model's process has ended by itself."),
+        N_("The model's process has ended."),
         N_("The session and its tree are safe; what was recorded can be looked at. New steps need the model."),
         N_("Start it again; you go on where you were."),
     )

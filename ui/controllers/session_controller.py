@@ -39,6 +39,8 @@ class SessionController(QObject):
     activity_changed = Signal()
     """A run began or ended, or the model began or ended to work."""
     speed_measured = Signal(float)
+    computing_progressed = Signal(object)
+    """`Progress` of the pass that computes the current node."""
 
     def __init__(self, bridge: Bridge, thread: SessionThread, parent: QObject) -> None:
         super().__init__(parent)
@@ -173,7 +175,12 @@ class SessionController(QObject):
 
     def save_copy(self, title: str) -> None:
         """Go on as another session in the library, for example where another window changed this one."""
-        self._post("save copy", lambda session, job: session.save_copy(title))
+
+        def copy(session: Session, job: JobContext) -> None:
+            session.save_copy(title)
+            self._thread.show(session)  # another session of the library from here on
+
+        self._post("save copy", copy)
 
     def refresh(self) -> None:
         """Compute the current node anew, for example after that was stopped."""
@@ -247,6 +254,8 @@ class SessionController(QObject):
             mine = [change for serial, change in value if self.session is not None and serial == self.session.serial]
             if mine:
                 self._change(mine)
+        elif name == "computing":
+            self.computing_progressed.emit(value)
         elif name == "view" and self.session is not None and value.serial == self.session.serial:
             self._show(value)
 

@@ -20,6 +20,7 @@ class SettingsController(QObject):
     def __init__(self, window: MainWindow, bridge: Bridge, preview: PreviewThread, session: SessionController) -> None:
         super().__init__(window)
         self._window = window
+        self._bridge = bridge
         self._preview = preview
         self._session = session
         self._number = 0
@@ -47,3 +48,5 @@ class SettingsController(QObject):
     def _take_event(self, name: str, value: Any) -> None:
         if name == "preview" and value[0] == self._number:
             self._window.candidates.set_distribution(value[1])
+        elif name == "preview_failed" and value[0] == self._number:
+            self._bridge.failed.emit(value[1])

@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QMenu
 from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
 from explorer.i18n import tr
+from explorer.progress import Progress
 from explorer.tree import ROOT, NodeId
 from ui.controllers.session_controller import SessionController
-from ui.format import elide_middle
+from ui.format import count, elide_middle
 from ui.main_window import MainWindow
 from ui.session_thread import OpenedSession, ShownView
 
@@ -19,6 +20,7 @@ _LABEL_LENGTH = 40
 _RAISE_BY = 20
 _CLEAR_AFTER_MS = 150
 _MOST_RANKS = 8
+_LONG_PASS = 64  # tokens
 
 
 class ViewController(QObject):
@@ -39,6 +41,7 @@ class ViewController(QObject):
         session.shown.connect(self._shown)
         session.activity_changed.connect(self._pick_waiting)
         session.speed_measured.connect(window.status.set_speed)
+        session.computing_progressed.connect(self._show_progress)
         window.candidates.picked.connect(self._pick)
         window.tree.node_activated.connect(session.select)
         window.tree.context_menu_requested.connect(self._tree_menu)
@@ -114,11 +117,19 @@ class ViewController(QObject):
             self._clear_timer.start()
         else:
             self._clear_timer.stop()
+            window.status.set_pass("")
             window.candidates.set_view(view)
         window.path.set_view(view)
         window.status.set_path(view.values)
         told = self._stop[1] if self._stop is not None and self._stop[0] == view.node_id else None
         window.banner.set_event(view.stop or told)
+
+    @Slot(object)
+    def _show_progress(self, progress: Progress) -> None:
+        """A long prompt is read in pieces; short passes say nothing."""
+        if progress.total is not None and progress.total > _LONG_PASS:
+            done, total = count(progress.done), count(progress.total)
+            self._window.status.set_pass(tr("reading {done} of {total} tokens").format(done=done, total=total))
 
     @Slot()
     def _clear_candidates(self) -> None:

@@ -32,6 +32,7 @@ class StatusBar(QStatusBar):
         self._cancel = tool_button("✕", tr("Cancel this work."), self.cancel_requested.emit)
         self._cancel.hide()
         self.addWidget(self._cancel)
+        self._pass = self._field(tr("Computing"), tr("How much of a long prompt the model has read."))
         self._speed = self._field(
             tr("Speed"), tr("Tokens a second of the latest run, saving and drawing included."), right=True
         )
@@ -71,6 +72,10 @@ class StatusBar(QStatusBar):
             self._progress.setValue(min(1000, 1000 * done // total))
         else:
             self._progress.setRange(0, 0 if text else 1)
+
+    def set_pass(self, text: str) -> None:
+        """How far a long pass is; empty hides it."""
+        self._pass.setText(text)
 
     def set_speed(self, tokens_per_second: float | None) -> None:
         self._speed.setText(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -59,11 +60,20 @@ def during_an_export(program: object, gate: Gate) -> bool:
     return True
 
 
+def at_a_polite_kill(program: object, gate: Gate) -> bool:
+    """The signal closes the window, not this function."""
+    if not (gate.folder / "killed").exists():
+        (gate.folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGTERM)
+    return False
+
+
 MOMENTS: dict[str, Callable[[object, Gate], bool]] = {
     "at_once": at_once,
     "while_loading": while_loading,
     "during_a_step": during_a_step,
     "during_an_export": during_an_export,
+    "at_a_polite_kill": at_a_polite_kill,
 }
 
 if __name__ == "__main__":

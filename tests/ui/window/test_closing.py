@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 LIMIT_SECONDS = 60  # far more than it takes, far less than for ever
 
 
-MOMENTS = ("at_once", "while_loading", "during_a_step", "during_an_export")
+MOMENTS = ("at_once", "while_loading", "during_a_step", "during_an_export", "at_a_polite_kill")
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ def test_save_as_a_copy(
     reader = Workspace(tmp_path / "library.sqlite")
     try:
         titles = {summary.title: summary.id for summary in reader.sessions()}
-        assert set(titles) == {"theirs", "早餐喝 (copy)"}
-        copy = reader.open_session(titles["早餐喝 (copy)"])
+        assert set(titles) == {"theirs", "Breakfast: one token at a time (copy)"}
+        copy = reader.open_session(titles["Breakfast: one token at a time (copy)"])
         assert copy.tree.token_ids(copy.state.current) == (1, 5)
         assert copy.view(ROOT).distribution is not None
     finally:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QSlider
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QSlider
 from pytestqt.qtbot import QtBot
 from window_fakes import GATE, OPENER, Gate
 
@@ -157,7 +159,7 @@ def test_stop_twice_ends_a_pass_that_does_not_return(start: Start, settle: Settl
     explorer.window.actions_["stop"].trigger()
     qtbot.waitUntil(lambda: not explorer.engine.alive, timeout=PATIENCE_MS)
     settle(explorer)
-    assert "engine.stopped" in codes(explorer)
+    assert {"engine.stopped", "engine.ended"} & {*codes(explorer)}
     gate.allow(1000)
     explorer.models.restart()
     settle(explorer)
@@ -270,6 +272,27 @@ def test_a_read_only_library_is_said_and_steps_go_on_unsaved(start: Start, settl
     settle(explorer)
     assert tokens(explorer) == ["豆浆"]
     assert library.read_bytes() == b"this is no database, and must never be written over"
+
+
+def test_closing_asks_only_where_steps_would_be_lost(lesson: Explorer, press: Press) -> None:
+    press(lesson, Qt.Key.Key_Right)
+    assert lesson.window.may_close()
+    change = lesson.session.last
+    assert change is not None
+    lesson.session.last = replace(change, unsaved=2)
+    asked: list[str] = []
+
+    def answer(button: str) -> None:
+        (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox) and w.isVisible()]
+        asked.append(box.text())
+        next(b for b in box.buttons() if b.text() == button).click()
+
+    for button, closes in (("Stay", False), ("Close and lose them", True)):
+        QTimer.singleShot(0, lesson.window, partial(answer, button))
+        assert lesson.window.may_close() is closes
+    assert len(asked) == 2
+    assert "2 commands" in asked[0]
+    lesson.session.last = change
 
 
 def test_export_writes_the_session(lesson: Explorer, settle: Settle, press: Press, tmp_path: Path) -> None:
