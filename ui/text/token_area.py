@@ -89,6 +89,7 @@ class TokenArea(QAbstractScrollArea):
         self._hovered = NOTHING
         self._highlighted = NOTHING
         self._hint = ""
+        self._follows_end = False
 
     # --- what subclasses say -----------------------------------------------------------------------------------------
 
@@ -119,6 +120,7 @@ class TokenArea(QAbstractScrollArea):
         """Show other tokens. ``hint`` stands behind the last one, or alone; ``follow_end`` scrolls to it."""
         self._pieces = tuple(pieces)
         self._hint = hint
+        self._follows_end = follow_end
         self._hovered = self._highlighted = NOTHING
         self._cursor = len(self._pieces) - 1
         self._lay_out()
@@ -198,7 +200,11 @@ class TokenArea(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        bar = self.verticalScrollBar()
+        was_at_end = bar.value() == bar.maximum()
         self._lay_out()
+        if self._follows_end and was_at_end:  # a banner below it must not push the newest tokens out of sight
+            bar.setValue(bar.maximum())
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
