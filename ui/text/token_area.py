@@ -120,7 +120,7 @@ class TokenArea(QAbstractScrollArea):
         """Show other tokens. ``hint`` stands behind the last one, or alone; ``follow_end`` scrolls to it."""
         self._pieces = tuple(pieces)
         self._hint = hint
-        self._follows_end = follow_end
+        self._follows_end = self._follows_end or follow_end
         self._hovered = self._highlighted = NOTHING
         self._cursor = len(self._pieces) - 1
         self._lay_out()
