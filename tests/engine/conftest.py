@@ -27,7 +27,9 @@ def nothing_left_behind() -> Iterator[None]:
     me = psutil.Process()
     before = set(me.children()), me.num_fds(), threading.active_count()
     yield
-    assert (set(me.children()), me.num_fds(), threading.active_count()) == before
+    children, descriptors, threads = before
+    assert (set(me.children()), threading.active_count()) == (children, threads)
+    assert me.num_fds() <= descriptors  # fewer: what an earlier test left to the collector has gone meanwhile
 
 
 @pytest.fixture
