@@ -17,7 +17,7 @@ def model_cache() -> Path:
 
 
 def default_library() -> Path:
-    """The SQLite library: ``TOKEN_TREE_LIBRARY``, else ``sessions/`` of a source checkout, else the user's data folder."""
+    """The SQLite library: ``TOKEN_TREE_LIBRARY``, else ``sessions/`` of a checkout, else in the user's data folder."""
     override = os.environ.get("TOKEN_TREE_LIBRARY")
     if override:
         return Path(override)
