@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
@@ -14,22 +14,20 @@ from explorer.decoding.pipeline import Distribution, evaluate
 from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import (
     StopEvent,
-    StopPath,
     cancelled_event,
-    check_stop,
     checked_text,
     error_event,
     no_candidates_event,
 )
 from explorer.engine.client import Engine
 from explorer.events import Change, NodeView
-from explorer.i18n import N_
 from explorer.journal import Reversal
 from explorer.ledger import Ledger
 from explorer.messages import EngineError, UserMessage
-from explorer.models.base import ModelInfo
+from explorer.models.base import Logits, ModelInfo
 from explorer.node_logits import LogitsOrigin, NodeLogits
 from explorer.progress import Cancelled, CancelToken, ProgressCallback
+from explorer.stops import not_live_message, stop_after
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord, SessionState, StepRecord, StopRecord, StoredSession
 from explorer.text import Vocabulary, path_pieces
@@ -118,6 +116,12 @@ class Session:
     def save_error(self) -> UserMessage | None:
         return self._ledger.save_error
 
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """The ids that end a text under the present settings."""
+        own = self.state.settings.stopping.eos_token_ids
+        return self.model.eos_token_ids if own is None else own
+
     def subscribe(self, subscriber: Callable[[Change], None]) -> None:
         """Call ``subscriber`` with every change from now on, in the session's thread."""
         self._subscribers.append(subscriber)
@@ -128,11 +132,11 @@ class Session:
 
     def context(self, node_id: NodeId) -> StepContext:
         """What the filters may look at besides the logits."""
-        return StepContext(self.state.prompt.ids, self.tree.token_ids(node_id), self._eos_token_ids())
+        return StepContext(self.state.prompt.ids, self.tree.token_ids(node_id), self.eos_token_ids)
 
     def stop_at(self, node_id: NodeId) -> StopEvent | None:
         """The stop in force at a node under the present settings; None means generation may go on."""
-        return check_stop(self._stop_path(self.tree.token_ids(node_id)))
+        return self.stop_after(self.tree.token_ids(node_id))
 
     def distribution(
         self, node_id: NodeId, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
@@ -255,16 +259,16 @@ class Session:
 
     def set_settings(self, settings: Settings, origin: str = "user") -> Change:
         """Put other settings in force from here on; what was recorded keeps its own."""
-        return self._commit("settings", origin, replace(self.state, settings=settings))
+        return self.commit("settings", origin, replace(self.state, settings=settings))
 
     def set_seed(self, seed: int, next_draw_index: int = 0, origin: str = "user") -> Change:
         """Use another seed (0 .. 2^63-1), drawing from ``next_draw_index`` on. Raises ValueError outside the range."""
         if not 0 <= seed < 2**63 or next_draw_index < 0:
             raise ValueError(f"seed {seed} or draw index {next_draw_index} out of range")
-        return self._commit("seed", origin, replace(self.state, seed=seed, next_draw_index=next_draw_index))
+        return self.commit("seed", origin, replace(self.state, seed=seed, next_draw_index=next_draw_index))
 
     def rename(self, title: str, origin: str = "user") -> Change:
-        return self._commit("rename", origin, replace(self.state, title=title))
+        return self.commit("rename", origin, replace(self.state, title=title))
 
     def delete_branch(self, node_id: NodeId, origin: str = "user") -> Change:
         """Hide a node and everything below it; undo brings it back with the same ids."""
@@ -272,7 +276,7 @@ class Session:
             raise ValueError("the prompt cannot be deleted")
         hidden = frozenset(self.tree.subtree(node_id))
         current = self.tree.node(node_id).parent if self.state.current in hidden else self.state.current
-        return self._commit("delete", origin, replace(self.state, current=current), hidden=hidden)
+        return self.commit("delete", origin, replace(self.state, current=current), hidden=hidden)
 
     def undo(self, origin: str = "user") -> Change | None:
         """Take the last gesture back; None when there is none. Never calls the model."""
@@ -293,6 +297,50 @@ class Session:
         """
         self._ledger.save_copy(title)
         return self._emit("rename", "user")
+
+    # --- for what grows the tree by many nodes at once (`explorer.growth`) --------------------------------------------
+
+    def stop_after(self, generated: tuple[int, ...]) -> StopEvent | None:
+        """The stop in force after generated tokens, whether or not the tree has them."""
+        return stop_after(generated, self.state, self.model, self.vocabulary)
+
+    def logits_after(
+        self,
+        paths: Sequence[tuple[int, ...]],
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Logits:
+        """Raw logits after each of several sequences of generated tokens, in one call of the engine.
+
+        float32[len(paths), vocabulary]. Raises what `Engine.next_token_logits` raises, and `EngineError` where this
+        session's model is not loaded.
+        """
+        self._require_live()
+        prompt = self.state.prompt.ids
+        prefixes = [prompt + path for path in paths]
+        return self._engine.next_token_logits(prefixes, prompt_length=len(prompt), progress=progress, cancel=cancel)
+
+    @property
+    def next_group(self) -> int:
+        """What to give `commit` as ``group`` so that the commands that follow are one gesture for undo."""
+        return self._ledger.next_seq
+
+    def observed(self, node_id: NodeId) -> bool:
+        """Whether what follows a node has been recorded since the session was opened."""
+        return self._ledger.observed(node_id)
+
+    def commit(
+        self, kind: str, origin: str, after: SessionState | None = None, *, group: int | None = None, **parts: Any
+    ) -> Change:
+        """Carry out one command: ``parts`` are the remaining fields of `CommandRecord`, complete and consistent."""
+        if self.live and self._engine.info is not None:
+            self._ledger.note_environment(self._engine.info.environment, origin)
+        command = self._ledger.commit(kind, origin, after, group=group, **parts)
+        stop = (command.stops[-1].node, command.stops[-1].event) if command.stops else None
+        return self._emit(
+            kind, origin, added=command.added, hidden=command.hidden, revealed=command.revealed, stop=stop
+        )
 
     # --- stepping ----------------------------------------------------------------------------------------------------
 
@@ -345,26 +393,13 @@ class Session:
         known = self.tree.child(parent, choice.token_id)
         child = self.tree.next_id if known is None else known
         node = Node(child, parent, choice.token_id, self.tree.depth(parent) + 1, edge)
-        step = StepRecord(
-            parent=parent,
-            node=child,
-            token_id=choice.token_id,
-            how=edge.how,
-            rank=edge.rank,
-            logit=edge.logit,
-            model_logprob=edge.model_logprob,
-            sampling_logprob=edge.sampling_logprob,
-            settings=self.state.settings,
-            seed=self.state.seed if choice.draw_index is not None else None,
-            draw_index=choice.draw_index,
-            u=choice.u,
-        )
+        step = StepRecord.into(node, self.state.settings, None if choice.draw_index is None else self.state.seed)
         after = replace(
             self.state,
             current=child if follow else self.state.current,
             next_draw_index=self.state.next_draw_index + (choice.draw_index is not None),
         )
-        return self._commit(
+        return self.commit(
             kind,
             origin,
             after,
@@ -377,7 +412,7 @@ class Session:
         )
 
     def _stops_on_arrival(self, node: Node) -> tuple[StopRecord, ...]:
-        stop = check_stop(self._stop_path((*self.tree.token_ids(node.parent), node.token_id)))
+        stop = self.stop_after((*self.tree.token_ids(node.parent), node.token_id))
         return () if stop is None else (StopRecord(node.id, stop),)
 
     def _node_logits(
@@ -398,43 +433,18 @@ class Session:
             cancel=cancel,
         )
 
-    def _require_distribution(self, node_id: NodeId, cancel: CancelToken | None) -> Distribution:
+    def _require_live(self) -> None:
         if not self.live:
-            raise EngineError(
-                UserMessage(
-                    "engine.not_live",
-                    N_("{model} is not loaded."),
-                    N_("This session shows what was recorded; new steps need the model that made it."),
-                    N_("Open {model} and step again."),
-                    {"model": self.model.identity.name},
-                )
-            )
+            raise EngineError(not_live_message(self.model))
+
+    def _require_distribution(self, node_id: NodeId, cancel: CancelToken | None) -> Distribution:
+        self._require_live()
         distribution = self.distribution(node_id, cancel=cancel)
         assert distribution is not None  # a live model always answers
         return distribution
 
     def _record_stop(self, node_id: NodeId, stop: StopEvent, origin: str, group: int | None = None) -> Change:
-        return self._commit("stop", origin, group=group, stops=(StopRecord(node_id, stop),))
-
-    def _stop_path(self, generated: tuple[int, ...]) -> StopPath:
-        stopping = self.state.settings.stopping
-        text = last = ""
-        if stopping.stop_strings and generated:
-            pieces = path_pieces(self.vocabulary, self.state.prompt.ids + generated)[-len(generated) :]
-            text, last = "".join(piece.text for piece in pieces), pieces[-1].text
-        return StopPath(
-            prompt_length=len(self.state.prompt.ids),
-            generated_ids=generated,
-            text=text,
-            eos_token_ids=self.model.eos_token_ids,
-            context_length=self.model.context_length,
-            stopping=stopping,
-            previous_text=text[: len(text) - len(last)],
-        )
-
-    def _eos_token_ids(self) -> tuple[int, ...]:
-        own = self.state.settings.stopping.eos_token_ids
-        return self.model.eos_token_ids if own is None else own
+        return self.commit("stop", origin, group=group, stops=(StopRecord(node_id, stop),))
 
     def _new_observation(self, node_id: NodeId) -> dict[NodeId, Observation]:
         logits = self._logits.in_memory(node_id)
@@ -446,17 +456,6 @@ class Session:
         return stop.kind not in _FINAL_STOPS and bool(self.tree.children(node_id))
 
     # --- telling -----------------------------------------------------------------------------------------------------
-
-    def _commit(
-        self, kind: str, origin: str, after: SessionState | None = None, *, group: int | None = None, **parts: Any
-    ) -> Change:
-        if self.live and self._engine.info is not None:
-            self._ledger.note_environment(self._engine.info.environment, origin)
-        command = self._ledger.commit(kind, origin, after, group=group, **parts)
-        stop = (command.stops[-1].node, command.stops[-1].event) if command.stops else None
-        return self._emit(
-            kind, origin, added=command.added, hidden=command.hidden, revealed=command.revealed, stop=stop
-        )
 
     def _emit_reversal(self, name: str, reversal: Reversal | None, origin: str) -> Change | None:
         if reversal is None:

@@ -49,6 +49,25 @@ class StepRecord:
     draw_index: int | None = None
     u: float | None = None
 
+    @classmethod
+    def into(cls, node: Node, settings: Settings, seed: int | None = None) -> StepRecord:
+        """The step into ``node`` as its edge has it; ``seed`` where it was drawn."""
+        edge = node.edge
+        return cls(
+            parent=node.parent,
+            node=node.id,
+            token_id=node.token_id,
+            how=edge.how,
+            rank=edge.rank,
+            logit=edge.logit,
+            model_logprob=edge.model_logprob,
+            sampling_logprob=edge.sampling_logprob,
+            settings=settings,
+            seed=seed,
+            draw_index=edge.draw_index,
+            u=edge.u,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class StopRecord:

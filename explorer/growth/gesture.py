@@ -1,0 +1,133 @@
+"""One gesture under way: which nodes it has shown, and the command of the present round being put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from explorer.decoding.logits import Observation
+from explorer.decoding.processors import StepContext
+from explorer.decoding.stopping import StopEvent
+from explorer.events import Change
+from explorer.progress import CancelToken, ProgressCallback
+from explorer.search.rows import NodeRow
+from explorer.session import Session
+from explorer.store.records import StepRecord, StopRecord
+from explorer.tree import Edge, Node, NodeId
+
+# Token ids since the start of the gesture.
+Path = tuple[int, ...]
+
+
+class Gesture:
+    """Nodes shown below ``start`` by one expansion or beam search; every `commit` is one transaction.
+
+    Children that exist are met, hidden ones come back, and a prefix never gets a second node.
+    """
+
+    def __init__(self, session: Session, start: NodeId, kind: str, origin: str) -> None:
+        self.session = session
+        self.start = start
+        self._kind = kind
+        self._origin = origin
+        self._settings = session.state.settings
+        self._before = session.tree.token_ids(start)
+        self._nodes: dict[Path, NodeId] = {(): start}
+        self._stops: dict[Path, StopEvent | None] = {}
+        self._unseen: dict[Path, Observation] = {}  # looked at, but not in the tree yet
+        self._group: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._next_id = self.session.tree.next_id
+        self._added: dict[NodeId, Node] = {}
+        self._revealed: set[NodeId] = set()
+        self._steps: list[StepRecord] = []
+        self._arrivals: list[StopRecord] = []
+
+    @property
+    def committed(self) -> bool:
+        """Whether anything has been done that undo would take back."""
+        return self._group is not None
+
+    @property
+    def depth(self) -> int:
+        """Generated tokens before the start."""
+        return len(self._before)
+
+    def node_of(self, path: Path) -> NodeId:
+        """The node of a path that was shown. Raises KeyError."""
+        return self._nodes[path]
+
+    def intact(self, paths: Iterable[Path]) -> bool:
+        """Whether the nodes of those paths that were shown are still there: undo and delete may come in between."""
+        return all(self._nodes[path] in self.session.tree for path in paths if path in self._nodes)
+
+    def stop_after(self, path: Path) -> StopEvent | None:
+        """The stop rule that holds at a path."""
+        if path not in self._stops:
+            self._stops[path] = self.session.stop_after(self._before + path)
+        return self._stops[path]
+
+    def look(
+        self, paths: Sequence[Path], progress: ProgressCallback | None, cancel: CancelToken | None
+    ) -> list[NodeRow]:
+        """The logits after several paths, in one call of the engine. What they show is kept for `commit`.
+
+        Raises what `Session.logits_after` raises, and `EngineError` for logits that are not finite.
+        """
+        generated = [self._before + path for path in paths]
+        logits = self.session.logits_after(generated, progress=progress, cancel=cancel)
+        prompt, ends = self.session.state.prompt.ids, self.session.eos_token_ids
+        sampling, dtype = self._settings.sampling, self.session.model.environment.dtype
+        rows = []
+        for path, ids, raw in zip(paths, generated, logits, strict=True):
+            row = NodeRow(raw, sampling, StepContext(prompt, ids, ends), dtype)
+            rows.append(row)
+            if path not in self._nodes or not self.session.observed(self._nodes[path]):
+                self._unseen[path] = row.observation
+        return rows
+
+    def show(self, path: Path, edge: Edge) -> NodeId:
+        """Add the node of a path whose parent was shown, or meet it where it exists."""
+        tree = self.session.tree
+        parent, token_id = self._nodes[path[:-1]], path[-1]
+        known = None if parent in self._added else tree.child(parent, token_id)
+        node_id = self._next_id + len(self._added) if known is None else known
+        node = Node(node_id, parent, token_id, self.depth + len(path), edge)
+        if known is None:
+            self._added[node_id] = node
+        elif tree.is_hidden(known):
+            self._revealed.add(known)
+        self._nodes[path] = node_id
+        self._steps.append(StepRecord.into(node, self._settings))
+        stop = self.stop_after(path)
+        if stop is not None:
+            self._arrivals.append(StopRecord(node_id, stop))
+        return node_id
+
+    def commit(self, details: Mapping[str, Any], stops: Iterable[StopRecord] = ()) -> Change:
+        """Write the round: what was shown, what was seen at nodes that are shown by now, and ``details``."""
+        if self._group is None:
+            self._group = self.session.next_group
+        seen = {path: found for path, found in self._unseen.items() if path in self._nodes}
+        self._unseen = {path: found for path, found in self._unseen.items() if path not in seen}
+        change = self.session.commit(
+            self._kind,
+            self._origin,
+            group=self._group,
+            added=tuple(self._added.values()),
+            revealed=frozenset(self._revealed),
+            steps=tuple(self._steps),
+            stops=(*self._arrivals, *stops),
+            observations={self._nodes[path]: found for path, found in seen.items()},
+            details=details,
+        )
+        self._begin()
+        return change
+
+    def record_stop(self, event: StopEvent, details: Mapping[str, Any]) -> Change:
+        """Note why the gesture ended early; nothing that undo would take back."""
+        return self.session.commit(
+            "stop", self._origin, group=self._group, stops=(StopRecord(self.start, event),), details=details
+        )
