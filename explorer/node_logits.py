@@ -47,7 +47,8 @@ class NodeLogits:
             raw = self._engine.next_token_logits(
                 [prefix], prompt_length=prompt_length, progress=progress, cancel=cancel
             )[0]
-            logits = SortedLogits.from_raw(raw)
+            info = self._engine.info
+            logits = SortedLogits.from_raw(raw, info.environment.dtype if info is not None else "float32")
             self._keep(node_id, logits)
             return logits, "model"
         observation = self._stored(node_id)

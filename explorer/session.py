@@ -258,7 +258,11 @@ class Session:
                 return
 
     def set_settings(self, settings: Settings, origin: str = "user") -> Change:
-        """Put other settings in force from here on; what was recorded keeps its own."""
+        """Put other settings in force from here on; what was recorded keeps its own.
+
+        Raises `SettingsError` for token ids outside the vocabulary.
+        """
+        settings.check_vocabulary(len(self.vocabulary))
         return self.commit("settings", origin, replace(self.state, settings=settings))
 
     def set_seed(self, seed: int, next_draw_index: int = 0, origin: str = "user") -> Change:

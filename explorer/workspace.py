@@ -122,8 +122,10 @@ class Workspace:
         """Start a session on the loaded model; the one open before stays in the library.
 
         ``prompt`` None means the model's default prompt. Raises `PromptError` for a prompt the model cannot start
-        from, `EngineError` where no model is loaded.
+        from, `SettingsError` for token ids outside the vocabulary, `EngineError` where no model is loaded.
         """
+        settings = settings or Settings()
+        settings.check_vocabulary(len(self.vocabulary))
         if prompt is None:
             prompt = self.model.default_prompt or ""
         if isinstance(prompt, str):
@@ -132,7 +134,7 @@ class Workspace:
         state = SessionState(
             title=title if title is not None else title_of(prompt),
             prompt=prompt,
-            settings=settings or Settings(),
+            settings=settings,
             seed=seed,
             next_draw_index=0,
             current=ROOT,
@@ -188,6 +190,7 @@ class Workspace:
         Position t is judged by the logits after position t - 1; position 0 has nothing before it and no score.
         """
         check_prompt_length(ids, self.model)
+        dtype = self.model.environment.dtype
         if start == 0 and ids:
             yield TokenScore(ids[0], None, None)
         positions = range(max(start, 1), len(ids))
@@ -195,7 +198,7 @@ class Workspace:
             batch = positions[first : first + _SCORE_BATCH]
             logits = self.engine.next_token_logits([tuple(ids[:t]) for t in batch], prompt_length=start, cancel=cancel)
             for t, row in zip(batch, logits, strict=True):
-                yield _score_of(SortedLogits.from_raw(row), ids[t])
+                yield _score_of(SortedLogits.from_raw(row, dtype), ids[t])
             if progress is not None:
                 progress(Progress(N_("Scoring"), first + len(batch), len(positions), "tokens"))
 

@@ -63,6 +63,26 @@ def check_stop_value(name: str, value: Any) -> Any:
     return int(_in_range(Parameter(name, "int", 0, "", "", minimum=0), _whole(name, "int", value)))
 
 
+def check_known_ids(name: str, value: ParamValue, vocab_size: int) -> None:
+    """Raise `SettingsError` where ids, or ids with a number each, name a token the vocabulary does not have."""
+    for item in value if isinstance(value, tuple) else ():
+        token_id = item[0] if isinstance(item, tuple) else item
+        if token_id >= vocab_size:
+            raise SettingsError(
+                UserMessage(
+                    code="settings.unknown_id",
+                    what=N_("{parameter} cannot be {value}."),
+                    meaning=N_("The model's vocabulary has ids 0 to {last}."),
+                    action=N_("Correct the list of ids."),
+                    params={
+                        "parameter": name,
+                        "value": f"{item[0]}={item[1]:g}" if isinstance(item, tuple) else item,
+                        "last": vocab_size - 1,
+                    },
+                )
+            )
+
+
 def check_order(order: str | tuple[str, ...], stages_on: set[str]) -> str | tuple[str, ...]:
     """The order itself, if it is a preset or names stages once each, among them all that are on.
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, cast
 
-from explorer.decoding.checks import check_order, check_stop_value, check_value, unknown_parameter
+from explorer.decoding.checks import check_known_ids, check_order, check_stop_value, check_value, unknown_parameter
 from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.processors import ORDERS, PARAMETERS, STAGES_BY_NAME, Stage
 
@@ -150,6 +150,13 @@ class Settings:
     def with_order(self, order: str | tuple[str, ...]) -> Settings:
         """A copy with another order of the chain. Raises `SettingsError`."""
         return replace(self, sampling=replace(self.sampling, order=order))
+
+    def check_vocabulary(self, vocab_size: int) -> None:
+        """Raise `SettingsError` where a setting names a token id beyond a vocabulary of ``vocab_size`` tokens."""
+        for name, value in self.sampling.values.items():
+            if PARAMETERS[name].kind in ("ids", "id_values"):
+                check_known_ids(name, value, vocab_size)
+        check_known_ids("eos_token_ids", self.stopping.eos_token_ids or (), vocab_size)
 
     def source(self, name: str) -> Source:
         """Where the value of a sampling parameter or stop rule came from; "off" where it is unset."""

@@ -157,7 +157,8 @@ class TransformersModel:
         return result
 
     def encode(self, text: str) -> TokenIds:
-        """Token ids of ``text`` with the special tokens the tokenizer adds by itself."""
+        """Token ids of ``text`` with the special tokens the tokenizer adds by itself. Raises `PromptError`."""
+        _check_characters(text)
         return tuple(self._tokenizer(text, verbose=False).input_ids)
 
     def encode_chat(
@@ -189,6 +190,7 @@ class TransformersModel:
                     type(error).__name__,
                 )
             ) from error
+        _check_characters(text)
         return text, tuple(self._tokenizer(text, add_special_tokens=False, verbose=False).input_ids)
 
     def cache_stats(self) -> CacheStats:
@@ -292,6 +294,22 @@ class TransformersModel:
                     {"token": outside, "size": self._known_ids},
                 )
             )
+
+
+def _check_characters(text: str) -> None:
+    """Raise `PromptError` for half a surrogate pair, which is no character and breaks tokenizers."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise PromptError(
+            UserMessage(
+                "prompt.half_character",
+                N_("The text holds half a character ({code})."),
+                N_("No tokenizer can read that; nothing was encoded."),
+                N_("Delete that character, or type it again."),
+                {"code": f"U+{ord(text[error.start]):04X}"},
+            )
+        ) from error
 
 
 class _Reporter:
