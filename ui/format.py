@@ -83,8 +83,8 @@ def count(number: int) -> str:
 
 
 def exact(value: float) -> str:
-    """A value in full, for hovering and copying: nine digits tell any two float32 apart."""
-    return f"{value:.9g}"
+    """A value in full, for hovering: nine digits tell any two float32 apart."""
+    return f"{value:.9g}" if math.isfinite(value) else decimal(value)
 
 
 def how_label(how: HowChosen) -> str:

@@ -11,7 +11,7 @@ from explorer.i18n import listed, tr
 from explorer.text import Vocabulary
 from ui.candidates.rows import Others
 from ui.candidates.stages import stage_label
-from ui.format import LogUnit, count, decimal, exact, hex_bytes, logarithm, percent, tooltip
+from ui.format import LogUnit, count, exact, hex_bytes, logarithm, percent, tooltip
 
 Fate = Literal["kept", "removed", "impossible", "unlisted"]
 
@@ -107,9 +107,7 @@ def row_tooltip(row: Row, distribution: Distribution, vocabulary: Vocabulary | N
             rank=count(candidate.rank),
             count=count(distribution.vocab_size),
             logit=exact(candidate.logit),
-            processed=exact(candidate.processed)
-            if math.isfinite(candidate.processed)
-            else decimal(candidate.processed),
+            processed=exact(candidate.processed),
         )
     )
     lines.extend(_removal_lines(row, distribution))
@@ -145,7 +143,7 @@ def copied_values(row: Row) -> str:
         str(row.token_id),
         row.label,
         str(row.rank or ""),
-        *("" if math.isnan(v) else exact(v) for v in (row.logit, row.model_prob, row.sampling_prob)),
+        *("" if math.isnan(v) else f"{v:.9g}" for v in (row.logit, row.model_prob, row.sampling_prob)),
         row.stage or "",
     )
     return "\t".join(names) + "\n" + "\t".join(values)
