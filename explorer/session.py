@@ -2,46 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime
 from typing import Any, Literal
 
 from explorer.decoding.choice import Choice, draw, greedy, manual
-from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import Settings
-from explorer.decoding.pipeline import Distribution, evaluate
-from explorer.decoding.processors import StepContext
+from explorer.decoding.pipeline import Distribution
 from explorer.decoding.stopping import (
     StopEvent,
     cancelled_event,
-    checked_text,
     error_event,
     no_candidates_event,
 )
 from explorer.engine.client import Engine
-from explorer.events import Change, NodeView
+from explorer.events import Change
 from explorer.journal import Reversal
-from explorer.ledger import Ledger
-from explorer.messages import EngineError, UserMessage
-from explorer.models.base import Logits, ModelInfo
-from explorer.node_logits import LogitsOrigin, NodeLogits
-from explorer.progress import Cancelled, CancelToken, ProgressCallback
-from explorer.stops import not_live_message, stop_after
+from explorer.messages import EngineError
+from explorer.models.base import ModelInfo
+from explorer.progress import Cancelled, CancelToken
+from explorer.reading import FINAL_STOPS, SessionReading
 from explorer.store import SessionStore
-from explorer.store.records import CommandRecord, SessionState, StepRecord, StopRecord, StoredSession
-from explorer.text import Vocabulary, path_pieces
-from explorer.tree import ROOT, Edge, Node, NodeId, TokenTree
+from explorer.store.records import SessionState, StepRecord, StopRecord, StoredSession
+from explorer.text import Vocabulary
+from explorer.tree import ROOT, Edge, Node, NodeId
 
 HowToRun = Literal["greedy", "sample"]
 
-# Nothing can be computed beyond these; every other stop may be stepped past.
-_FINAL_STOPS = frozenset({"context_window"})
-# The model is not asked what follows these until the user goes on.
-_QUIET_STOPS = frozenset({"eos", "context_window"})
 
-
-class Session:
+class Session(SessionReading):
     """One prompt, one model, one tree. Synchronous; used from one thread.
 
     Every command returns the `Change` it made, after it was written to the library (`Change.unsaved` counts what could
@@ -58,136 +47,13 @@ class Session:
         stored: StoredSession | None = None,
     ) -> None:
         """A new session that begins with ``state``, or one that was ``stored``."""
-        self.model = model
-        self.vocabulary = vocabulary
-        self._engine = engine
-        self._ledger = Ledger(store, model, vocabulary, state, stored)
-        self._logits = NodeLogits(engine, self._ledger.observation)
+        super().__init__(store, engine, model, vocabulary, state, stored)
         self._subscribers: list[Callable[[Change], None]] = []
         self._changes = 0
-
-    # --- what there is -----------------------------------------------------------------------------------------------
-
-    @property
-    def id(self) -> int | None:
-        """Its id in the library; None while it could not be written there yet."""
-        return self._ledger.id
-
-    @property
-    def created(self) -> datetime:
-        return self._ledger.created
-
-    @property
-    def tree(self) -> TokenTree:
-        """The tree, to look at; only commands change it."""
-        return self._ledger.tree
-
-    @property
-    def state(self) -> SessionState:
-        return self._ledger.state
-
-    @property
-    def live(self) -> bool:
-        """Whether the engine holds this session's model, so that new steps can be computed."""
-        return (
-            self._engine.alive and self._engine.info is not None and self._engine.info.identity == self.model.identity
-        )
-
-    @property
-    def commands(self) -> tuple[CommandRecord, ...]:
-        """Every command ever given, undone and abandoned ones included."""
-        return self._ledger.commands
-
-    @property
-    def undo_kind(self) -> str | None:
-        """The kind of command `undo` would take back; None where there is none."""
-        return self._ledger.undo_kind
-
-    @property
-    def redo_kind(self) -> str | None:
-        return self._ledger.redo_kind
-
-    @property
-    def unsaved(self) -> int:
-        """Writes that are not in the library yet; `save_error` says why."""
-        return self._ledger.unsaved
-
-    @property
-    def save_error(self) -> UserMessage | None:
-        return self._ledger.save_error
-
-    @property
-    def eos_token_ids(self) -> tuple[int, ...]:
-        """The ids that end a text under the present settings."""
-        own = self.state.settings.stopping.eos_token_ids
-        return self.model.eos_token_ids if own is None else own
 
     def subscribe(self, subscriber: Callable[[Change], None]) -> None:
         """Call ``subscriber`` with every change from now on, in the session's thread."""
         self._subscribers.append(subscriber)
-
-    def prefix(self, node_id: NodeId) -> tuple[int, ...]:
-        """Every token id the model sees at a node: the prompt and the path."""
-        return self.state.prompt.ids + self.tree.token_ids(node_id)
-
-    def context(self, node_id: NodeId) -> StepContext:
-        """What the filters may look at besides the logits."""
-        return StepContext(self.state.prompt.ids, self.tree.token_ids(node_id), self.eos_token_ids)
-
-    def stop_at(self, node_id: NodeId) -> StopEvent | None:
-        """The stop in force at a node under the present settings; None means generation may go on."""
-        return self.stop_after(self.tree.token_ids(node_id))
-
-    def distribution(
-        self, node_id: NodeId, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
-    ) -> Distribution | None:
-        """The next-token distribution at a node under the present settings.
-
-        None where the model is not loaded and nothing was stored. Raises `EngineError`, `Cancelled`.
-        """
-        context = self.context(node_id)
-        logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel)
-        return None if logits is None else evaluate(logits, self.state.settings.sampling, context)
-
-    def view(
-        self,
-        node_id: NodeId | None = None,
-        *,
-        compute: bool = True,
-        progress: ProgressCallback | None = None,
-        cancel: CancelToken | None = None,
-    ) -> NodeView:
-        """A snapshot of one node (default: the current one).
-
-        With ``compute`` False the model is not asked: the distribution is there only if it is at hand.
-        """
-        node_id = self.state.current if node_id is None else node_id
-        context, stop = self.context(node_id), self.stop_at(node_id)
-        live = self.live and compute and self._worth_computing(node_id, stop)
-        logits, source = self._node_logits(node_id, context, live=live, progress=progress, cancel=cancel)
-        if source == "model":
-            for observed, observation in self._new_observation(node_id).items():
-                self._ledger.observe(observed, observation)
-        pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
-        generated = tuple(pieces[len(context.prompt_ids) :])
-        text = "".join(piece.text for piece in generated)
-        path = tuple(self.tree.path(node_id))
-        return NodeView(
-            node_id=node_id,
-            path=path,
-            pieces=generated,
-            prompt_pieces=tuple(pieces[: len(context.prompt_ids)]),
-            text=checked_text(text, stop) if stop else text,
-            context=context,
-            values=self.tree.path_values(node_id),
-            stop=stop,
-            taken={self.tree.node(child).token_id: child for child in self.tree.children(node_id)},
-            logits=logits,
-            distribution=None if logits is None else evaluate(logits, self.state.settings.sampling, context),
-            source=source,
-            state=self.state,
-            edges=tuple(self.tree.node(node).edge for node in path),
-        )
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -217,7 +83,7 @@ class Session:
         """
         parent = self.state.current if node_id is None else node_id
         stop = self.stop_at(parent)
-        if stop is not None and stop.kind in _FINAL_STOPS:
+        if stop is not None and stop.kind in FINAL_STOPS:
             return self._record_stop(parent, stop, origin)
         distribution = self._require_distribution(parent, cancel)
         return self._take(parent, distribution, manual(distribution, token_id), "pick", origin, follow=True)
@@ -302,37 +168,10 @@ class Session:
         self._ledger.save_copy(title)
         return self._emit("rename", "user")
 
-    # --- for what grows the tree by many nodes at once (`explorer.growth`) --------------------------------------------
-
-    def stop_after(self, generated: tuple[int, ...]) -> StopEvent | None:
-        """The stop in force after generated tokens, whether or not the tree has them."""
-        return stop_after(generated, self.state, self.model, self.vocabulary)
-
-    def logits_after(
-        self,
-        paths: Sequence[tuple[int, ...]],
-        *,
-        progress: ProgressCallback | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Logits:
-        """Raw logits after each of several sequences of generated tokens, in one call of the engine.
-
-        float32[len(paths), vocabulary]. Raises what `Engine.next_token_logits` raises, and `EngineError` where this
-        session's model is not loaded.
-        """
-        self._require_live()
-        prompt = self.state.prompt.ids
-        prefixes = [prompt + path for path in paths]
-        return self._engine.next_token_logits(prefixes, prompt_length=len(prompt), progress=progress, cancel=cancel)
-
     @property
     def next_group(self) -> int:
         """What to give `commit` as ``group`` so that the commands that follow are one gesture for undo."""
         return self._ledger.next_seq
-
-    def observed(self, node_id: NodeId) -> bool:
-        """Whether what follows a node has been recorded since the session was opened."""
-        return self._ledger.observed(node_id)
 
     def commit(
         self, kind: str, origin: str, after: SessionState | None = None, *, group: int | None = None, **parts: Any
@@ -360,7 +199,7 @@ class Session:
         kind: str = "step",
     ) -> Change:
         stop = self.stop_at(node_id)
-        if stop is not None and (not past_stop or stop.kind in _FINAL_STOPS):
+        if stop is not None and (not past_stop or stop.kind in FINAL_STOPS):
             return self._record_stop(node_id, stop, origin, group)
         distribution = self._require_distribution(node_id, cancel)
         if distribution.kept == 0:
@@ -419,45 +258,14 @@ class Session:
         stop = self.stop_after((*self.tree.token_ids(node.parent), node.token_id))
         return () if stop is None else (StopRecord(node.id, stop),)
 
-    def _node_logits(
-        self,
-        node_id: NodeId,
-        context: StepContext,
-        *,
-        live: bool,
-        progress: ProgressCallback | None,
-        cancel: CancelToken | None,
-    ) -> tuple[SortedLogits | None, LogitsOrigin]:
-        return self._logits.get(
-            node_id,
-            context.prompt_ids + context.generated_ids,
-            prompt_length=len(context.prompt_ids),
-            live=live,
-            progress=progress,
-            cancel=cancel,
-        )
-
-    def _require_live(self) -> None:
-        if not self.live:
-            raise EngineError(not_live_message(self.model))
-
     def _require_distribution(self, node_id: NodeId, cancel: CancelToken | None) -> Distribution:
-        self._require_live()
+        self.require_live()
         distribution = self.distribution(node_id, cancel=cancel)
         assert distribution is not None  # a live model always answers
         return distribution
 
     def _record_stop(self, node_id: NodeId, stop: StopEvent, origin: str, group: int | None = None) -> Change:
         return self.commit("stop", origin, group=group, stops=(StopRecord(node_id, stop),))
-
-    def _new_observation(self, node_id: NodeId) -> dict[NodeId, Observation]:
-        logits = self._logits.in_memory(node_id)
-        return {} if logits is None or self._ledger.observed(node_id) else {node_id: Observation.of(logits)}
-
-    def _worth_computing(self, node_id: NodeId, stop: StopEvent | None) -> bool:
-        if stop is None or stop.kind not in _QUIET_STOPS:
-            return True
-        return stop.kind not in _FINAL_STOPS and bool(self.tree.children(node_id))
 
     # --- telling -----------------------------------------------------------------------------------------------------
 

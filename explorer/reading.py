@@ -1,0 +1,221 @@
+"""What a session can be asked: its tree, its numbers at any node, what would stop it. Changes nothing but what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from explorer.decoding.logits import Observation, SortedLogits
+from explorer.decoding.pipeline import Distribution, evaluate
+from explorer.decoding.processors import StepContext
+from explorer.decoding.stopping import StopEvent, checked_text
+from explorer.engine.client import Engine
+from explorer.events import NodeView
+from explorer.ledger import Ledger
+from explorer.messages import EngineError, UserMessage
+from explorer.models.base import Logits, ModelInfo
+from explorer.node_logits import LogitsOrigin, NodeLogits
+from explorer.progress import CancelToken, ProgressCallback
+from explorer.stops import not_live_message, stop_after
+from explorer.store import SessionStore
+from explorer.store.records import CommandRecord, SessionState, StoredSession
+from explorer.text import Vocabulary, path_pieces
+from explorer.tree import NodeId, TokenTree
+
+# Nothing can be computed beyond these; every other stop may be stepped past.
+FINAL_STOPS = frozenset({"context_window"})
+# The model is not asked what follows these until the user goes on.
+_QUIET_STOPS = frozenset({"eos", "context_window"})
+
+
+class SessionReading:
+    """The part of a `Session` that only looks."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        engine: Engine,
+        model: ModelInfo,
+        vocabulary: Vocabulary,
+        state: SessionState,
+        stored: StoredSession | None = None,
+    ) -> None:
+        """A new session that begins with ``state``, or one that was ``stored``."""
+        self.model = model
+        self.vocabulary = vocabulary
+        self._engine = engine
+        self._ledger = Ledger(store, model, vocabulary, state, stored)
+        self._logits = NodeLogits(engine, self._ledger.observation)
+
+    @property
+    def id(self) -> int | None:
+        """Its id in the library; None while it could not be written there yet."""
+        return self._ledger.id
+
+    @property
+    def created(self) -> datetime:
+        return self._ledger.created
+
+    @property
+    def tree(self) -> TokenTree:
+        """The tree, to look at; only commands change it."""
+        return self._ledger.tree
+
+    @property
+    def state(self) -> SessionState:
+        return self._ledger.state
+
+    @property
+    def live(self) -> bool:
+        """Whether the engine holds this session's model, so that new steps can be computed."""
+        return (
+            self._engine.alive and self._engine.info is not None and self._engine.info.identity == self.model.identity
+        )
+
+    @property
+    def commands(self) -> tuple[CommandRecord, ...]:
+        """Every command ever given, undone and abandoned ones included."""
+        return self._ledger.commands
+
+    @property
+    def undo_kind(self) -> str | None:
+        """The kind of command `undo` would take back; None where there is none."""
+        return self._ledger.undo_kind
+
+    @property
+    def redo_kind(self) -> str | None:
+        return self._ledger.redo_kind
+
+    @property
+    def unsaved(self) -> int:
+        """Writes that are not in the library yet; `save_error` says why."""
+        return self._ledger.unsaved
+
+    @property
+    def save_error(self) -> UserMessage | None:
+        return self._ledger.save_error
+
+    @property
+    def eos_token_ids(self) -> tuple[int, ...]:
+        """The ids that end a text under the present settings."""
+        own = self.state.settings.stopping.eos_token_ids
+        return self.model.eos_token_ids if own is None else own
+
+    def prefix(self, node_id: NodeId) -> tuple[int, ...]:
+        """Every token id the model sees at a node: the prompt and the path."""
+        return self.state.prompt.ids + self.tree.token_ids(node_id)
+
+    def context(self, node_id: NodeId) -> StepContext:
+        """What the filters may look at besides the logits."""
+        return StepContext(self.state.prompt.ids, self.tree.token_ids(node_id), self.eos_token_ids)
+
+    def stop_at(self, node_id: NodeId) -> StopEvent | None:
+        """The stop in force at a node under the present settings; None means generation may go on."""
+        return self.stop_after(self.tree.token_ids(node_id))
+
+    def distribution(
+        self, node_id: NodeId, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+    ) -> Distribution | None:
+        """The next-token distribution at a node under the present settings.
+
+        None where the model is not loaded and nothing was stored. Raises `EngineError`, `Cancelled`.
+        """
+        context = self.context(node_id)
+        logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel)
+        return None if logits is None else evaluate(logits, self.state.settings.sampling, context)
+
+    def view(
+        self,
+        node_id: NodeId | None = None,
+        *,
+        compute: bool = True,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> NodeView:
+        """A snapshot of one node (default: the current one).
+
+        With ``compute`` False the model is not asked: the distribution is there only if it is at hand.
+        """
+        node_id = self.state.current if node_id is None else node_id
+        context, stop = self.context(node_id), self.stop_at(node_id)
+        live = self.live and compute and self._worth_computing(node_id, stop)
+        logits, source = self._node_logits(node_id, context, live=live, progress=progress, cancel=cancel)
+        if source == "model":
+            for observed, observation in self._new_observation(node_id).items():
+                self._ledger.observe(observed, observation)
+        pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
+        generated = tuple(pieces[len(context.prompt_ids) :])
+        text = "".join(piece.text for piece in generated)
+        path = tuple(self.tree.path(node_id))
+        return NodeView(
+            node_id=node_id,
+            path=path,
+            pieces=generated,
+            prompt_pieces=tuple(pieces[: len(context.prompt_ids)]),
+            text=checked_text(text, stop) if stop else text,
+            context=context,
+            values=self.tree.path_values(node_id),
+            stop=stop,
+            taken={self.tree.node(child).token_id: child for child in self.tree.children(node_id)},
+            logits=logits,
+            distribution=None if logits is None else evaluate(logits, self.state.settings.sampling, context),
+            source=source,
+            state=self.state,
+            edges=tuple(self.tree.node(node).edge for node in path),
+        )
+
+    def stop_after(self, generated: tuple[int, ...]) -> StopEvent | None:
+        """The stop in force after generated tokens, whether or not the tree has them."""
+        return stop_after(generated, self.state, self.model, self.vocabulary)
+
+    def logits_after(
+        self,
+        paths: Sequence[tuple[int, ...]],
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Logits:
+        """Raw logits after each of several sequences of generated tokens, in one call of the engine.
+
+        float32[len(paths), vocabulary]. Raises what `Engine.next_token_logits` raises, and `EngineError` where this
+        session's model is not loaded.
+        """
+        self.require_live()
+        prompt = self.state.prompt.ids
+        prefixes = [prompt + path for path in paths]
+        return self._engine.next_token_logits(prefixes, prompt_length=len(prompt), progress=progress, cancel=cancel)
+
+    def observed(self, node_id: NodeId) -> bool:
+        """Whether what follows a node has been recorded since the session was opened."""
+        return self._ledger.observed(node_id)
+
+    def _node_logits(
+        self,
+        node_id: NodeId,
+        context: StepContext,
+        *,
+        live: bool,
+        progress: ProgressCallback | None,
+        cancel: CancelToken | None,
+    ) -> tuple[SortedLogits | None, LogitsOrigin]:
+        return self._logits.get(
+            node_id,
+            context.prompt_ids + context.generated_ids,
+            prompt_length=len(context.prompt_ids),
+            live=live,
+            progress=progress,
+            cancel=cancel,
+        )
+
+    def require_live(self) -> None:
+        if not self.live:
+            raise EngineError(not_live_message(self.model))
+
+    def _new_observation(self, node_id: NodeId) -> dict[NodeId, Observation]:
+        logits = self._logits.in_memory(node_id)
+        return {} if logits is None or self._ledger.observed(node_id) else {node_id: Observation.of(logits)}
+
+    def _worth_computing(self, node_id: NodeId, stop: StopEvent | None) -> bool:
+        if stop is None or stop.kind not in _QUIET_STOPS:
+            return True
+        return stop.kind not in FINAL_STOPS and bool(self.tree.children(node_id))
