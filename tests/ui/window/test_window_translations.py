@@ -239,6 +239,8 @@ def test_candidates_that_are_sought_or_not_stored(lesson: Explorer, reader: Read
         sampling = lesson.session.settings.sampling.with_values(**values)
         panel.set_distribution(evaluate(stored, sampling, view.context))
         reader.look(panel)
+    panel.set_view(dataclasses.replace(view, distribution=evaluate(stored, sampling, view.context), taken={8: 1}))
+    reader.look(panel)
     panel.set_view(dataclasses.replace(view, distribution=None, logits=None))
     reader.look(panel)
     panel.set_view(dataclasses.replace(view, distribution=None, logits=None, stop=STOPS[0]))
