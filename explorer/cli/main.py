@@ -15,6 +15,7 @@ from explorer.cli.decoding import distribution, pick, run, score
 from explorer.cli.exits import BAD_ARGUMENTS, ERROR, INTERRUPTED, NO_MODEL
 from explorer.cli.groups import ArgumentError
 from explorer.cli.models import models
+from explorer.cli.search import beam_command, expand_command
 from explorer.cli.sessions import export, sessions
 from explorer.i18n import N_, set_language, system_language, tr
 from explorer.messages import ExplorerError, ModelLoadError, PromptError, SettingsError, UserMessage
@@ -32,6 +33,8 @@ app.add_typer(sessions, name="sessions")
 app.command("distribution", help=N_("Show the next-token distribution after a prompt."))(distribution)
 app.command("run", help=N_("Generate from a prompt, greedily or by drawing, and keep every step."))(run)
 app.command("pick", help=N_("Take one token by hand in a stored session."))(pick)
+app.command("expand", help=N_("Show many continuations of a prompt, with what they leave out."))(expand_command)
+app.command("beam", help=N_("Search for the best endings with beams, step by step."))(beam_command)
 app.command("score", help=N_("Score a given text token by token."))(score)
 app.command("export", help=N_("Write a session to a file."))(export)
 

@@ -13,7 +13,7 @@ from explorer.events import Change
 from explorer.growth.gesture import Gesture, Path
 from explorer.messages import EngineError
 from explorer.progress import Cancelled, CancelToken, ProgressCallback
-from explorer.search.beam import BeamEnd, BeamStep, beam_search
+from explorer.search.beam import LIMITS, BeamEnd, BeamStep, beam_search
 from explorer.search.beam_json import step_from_json, step_to_json
 from explorer.search.beam_settings import BeamSettings, beam_filters
 from explorer.search.rows import BeamScores, NodeRow
@@ -24,11 +24,12 @@ from explorer.tree import Edge, NodeId, TokenTree
 
 @dataclass(frozen=True, slots=True)
 class BeamProgress:
-    """One step of a beam search after it was saved; ``nodes`` are those of its candidates, in their order."""
+    """One step of a beam search after it was saved, with the nodes of its candidates and of the endings in its pool."""
 
     change: Change
     step: BeamStep
     nodes: tuple[NodeId, ...]
+    endings: tuple[NodeId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def search_beams(
     gesture = search.gesture
     stop = gesture.stop_after(())
     if stop is not None:
-        yield search.ended(stop, "stopped")
+        yield search.ended(stop, next((limit for limit in LIMITS if limit == stop.kind), "stopped"))
         return
     work = beam_search(
         settings,
@@ -144,12 +145,15 @@ class _Search:
         ]
         change = gesture.commit(self._details(step), stops)
         self._last = step
-        return BeamProgress(change, step, nodes)
+        return BeamProgress(change, step, nodes, self._endings(step))
 
     def ended(self, event: StopEvent, ended_by: BeamEnd) -> BeamProgress:
         """Record an end that is none of the search's own; the pool stays what it was."""
         step = BeamStep(self._last.number + 1, (), (), self._last.pool, ended_by=ended_by)
-        return BeamProgress(self.gesture.record_stop(event, self._details(step)), step, ())
+        return BeamProgress(self.gesture.record_stop(event, self._details(step)), step, (), self._endings(step))
+
+    def _endings(self, step: BeamStep) -> tuple[NodeId, ...]:
+        return tuple(self.gesture.node_of(ending.path) for ending in step.pool)
 
     def _edges(self, step: BeamStep) -> dict[Path, Edge]:
         paths: dict[Path, list[Path]] = {}

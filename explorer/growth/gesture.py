@@ -39,7 +39,6 @@ class Gesture:
         self._begin()
 
     def _begin(self) -> None:
-        self._next_id = self.session.tree.next_id
         self._added: dict[NodeId, Node] = {}
         self._revealed: set[NodeId] = set()
         self._steps: list[StepRecord] = []
@@ -93,7 +92,7 @@ class Gesture:
         tree = self.session.tree
         parent, token_id = self._nodes[path[:-1]], path[-1]
         known = None if parent in self._added else tree.child(parent, token_id)
-        node_id = self._next_id + len(self._added) if known is None else known
+        node_id = tree.next_id + len(self._added) if known is None else known
         node = Node(node_id, parent, token_id, self.depth + len(path), edge)
         if known is None:
             self._added[node_id] = node

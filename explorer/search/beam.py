@@ -33,14 +33,15 @@ BeamEnd = Literal[
     "max_length",
     "context_window",
     "no_candidates",  # nothing can follow any live beam
-    "stopped",  # a stop rule holds where the search was to begin
+    "stopped",  # the text had ended where the search was to begin
     "cancelled",
     "error",
 ]
 
-_LIMITS: Final[tuple[BeamEnd, ...]] = ("max_new_tokens", "max_length", "context_window")
+# What a beam search ends by where every beam has reached it.
+LIMITS: Final[tuple[BeamEnd, ...]] = ("max_new_tokens", "max_length", "context_window")
 # What ends a search because there is nothing left to follow.
-_SPENT: Final[tuple[BeamEnd, ...]] = ("exhausted", "no_candidates", *_LIMITS)
+_SPENT: Final[tuple[BeamEnd, ...]] = ("exhausted", "no_candidates", *LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +207,7 @@ def _end(
     best = next((candidate for candidate in candidates if candidate.fate == "kept"), None)
     if best is None:
         kinds = {candidate.stop.kind for candidate in candidates if candidate.stop is not None}
-        return next((limit for limit in _LIMITS if limit in kinds), "exhausted")
+        return next((limit for limit in LIMITS if limit in kinds), "exhausted")
     if len(pool) < settings.num_beams:
         return None
     if settings.early_stopping is True:

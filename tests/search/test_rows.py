@@ -1,0 +1,140 @@
+"""What a search reads from logits agrees with what a node shows when one looks at it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.decoding.logits import Observation, SortedLogits
+from explorer.decoding.params import SamplingParams
+from explorer.decoding.pipeline import evaluate
+from explorer.decoding.processors import StepContext
+from explorer.messages import EngineError
+from explorer.search.beam_settings import beam_filters, filters_left_out
+from explorer.search.rows import NodeRow, log_probabilities
+
+CONTEXT = StepContext((1, 2, 3), (4, 1), (2,))
+SETTINGS = {
+    "off": SamplingParams(),
+    "drawing": SamplingParams.make(temperature=0.7, top_k=20, top_p=0.9),
+    "history": SamplingParams.make(repetition_penalty=1.3, no_repeat_ngram_size=1, min_new_tokens=5),
+}
+
+
+def logits(seed: int, size: int, kind: str) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    values = random.normal(scale=3, size=size)
+    if kind == "ties":
+        values = np.round(values)
+    if kind == "holes":
+        values[random.random(size) < 0.4] = -np.inf
+        values[random.integers(size)] = 0.0
+    return values.astype(np.float32)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([5, 40, 300, 2000]),
+    st.sampled_from(["plain", "ties", "holes"]),
+    st.sampled_from(list(SETTINGS)),
+)
+def test_edges_are_those_of_the_distribution(seed: int, size: int, kind: str, settings: str) -> None:
+    raw, sampling = logits(seed, size, kind), SETTINGS[settings]
+    row = NodeRow(raw, sampling, CONTEXT)
+    shown = evaluate(SortedLogits.from_raw(raw), sampling, CONTEXT)
+    best = row.likeliest(30)
+    possible = int(np.count_nonzero(np.isfinite(raw)))
+    assert best.ranks.tolist() == list(range(1, min(30, possible) + 1))
+    others = np.random.default_rng(seed).integers(0, size, 10).astype(np.int32)
+    for found in (best, row.continuations(others)):
+        for place, token_id in enumerate(found.token_ids):
+            edge, candidate = found.edge(place, "expanded"), shown.row(int(token_id))
+            assert (edge.rank, edge.logit, edge.how) == (candidate.rank, candidate.logit, "expanded")
+            assert edge.model_logprob == pytest.approx(candidate.model_logprob, abs=1e-9)
+            assert edge.sampling_logprob == (
+                None if candidate.sampling_logprob is None else pytest.approx(candidate.sampling_logprob, abs=3e-6)
+            )
+
+
+@given(st.integers(0, 10_000), st.sampled_from([5, 256, 257, 3000]), st.sampled_from(["plain", "ties", "holes"]))
+def test_the_observation_is_the_one_a_sort_gives(seed: int, size: int, kind: str) -> None:
+    raw = logits(seed, size, kind)
+    quick, slow = NodeRow(raw, SamplingParams(), CONTEXT).observation, Observation.of(SortedLogits.from_raw(raw))
+    assert np.array_equal(quick.token_ids, slow.token_ids)
+    assert np.array_equal(quick.logits, slow.logits)
+    assert quick.logsumexp == pytest.approx(slow.logsumexp, abs=1e-9)
+    assert quick.entropy == pytest.approx(slow.entropy, abs=1e-6)
+    assert (quick.tail is None) == (slow.tail is None)
+    if quick.tail is not None and slow.tail is not None:
+        for name in ("counts", "high", "low", "logsumexp"):
+            assert np.array_equal(getattr(quick.tail, name), getattr(slow.tail, name))
+    assert Observation.from_bytes(quick.to_bytes()).entropy == quick.entropy
+
+
+def test_unusable_logits_are_refused() -> None:
+    """C11."""
+    for bad in ([np.nan, 0.0], [np.inf, 0.0], [-np.inf, -np.inf]):
+        with pytest.raises(EngineError):
+            NodeRow(np.array(bad, np.float32), SamplingParams(), CONTEXT)
+
+
+# --- What a beam search reads -----------------------------------------------------------------------------------------
+
+
+def test_a_penalty_runs_on_log_probabilities_in_a_beam_search() -> None:
+    """C08, right 2: the same logits and penalty, on raw logits and on log-probabilities."""
+    raw = np.array([1, -1, 0, 2], np.float32)
+    context = StepContext((0, 1), (), ())
+    sampling = SamplingParams.make(repetition_penalty=1.2)
+
+    def probabilities(scores: SortedLogits) -> list[float]:
+        shown = evaluate(scores, sampling, context)
+        return [shown.row(token_id).sampling_prob for token_id in range(4)]
+
+    assert probabilities(SortedLogits.from_raw(raw)) == pytest.approx([0.2093, 0.0274, 0.0910, 0.6723], abs=1e-4)
+    assert probabilities(log_probabilities(SortedLogits.from_raw(raw))) == pytest.approx(
+        [0.1920, 0.0174, 0.0942, 0.6963], abs=1e-4
+    )
+    found = NodeRow(raw, sampling, context).beam_scores(4, sampling, renormalize=True)
+    assert np.exp(found.scores[np.argsort(found.token_ids)]) == pytest.approx(
+        [0.1920, 0.0174, 0.0942, 0.6963], abs=1e-4
+    )
+
+
+def test_masked_mass_stays_lost_unless_asked() -> None:
+    raw = np.log(np.array([0.5, 0.3, 0.2], np.float32))
+    ban = SamplingParams.make(ban=(0,))
+    row = NodeRow(raw, ban, CONTEXT)
+    assert row.beam_scores(3, ban, renormalize=False).scores == pytest.approx(np.log([0.3, 0.2]), abs=1e-6)
+    assert row.beam_scores(3, ban, renormalize=True).scores == pytest.approx(np.log([0.6, 0.4]), abs=1e-6)
+    assert row.beam_scores(3, SamplingParams(), renormalize=False).scores == pytest.approx(
+        np.log([0.5, 0.3, 0.2]), abs=1e-6
+    )
+
+
+def test_the_filter_that_took_the_last_token_is_named() -> None:
+    """C10."""
+    filters = SamplingParams.make(no_repeat_ngram_size=1)
+    found = NodeRow(np.zeros(3, np.float32), filters, StepContext((0, 1, 2), (), ())).beam_scores(
+        3, filters, renormalize=True
+    )
+    assert (len(found.token_ids), found.blocked_by) == (0, "no_repeat_ngram")
+
+
+def test_filters_made_for_drawing_are_left_out_and_named() -> None:
+    sampling = SamplingParams.make(
+        ("temperature", "ban", "top_p", "repetition_penalty"),
+        temperature=0.5,
+        ban=(3,),
+        top_p=0.8,
+        repetition_penalty=1.1,
+    )
+    assert filters_left_out(sampling) == ("temperature", "top_p")
+    used = beam_filters(sampling)
+    assert dict(used.values) == {"ban": (3,), "repetition_penalty": 1.1}
+    assert used.order == ("ban", "repetition_penalty")
+    assert math.isclose(beam_filters(SamplingParams()).number("temperature"), 1.0)
