@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import shiboken6
-from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Slot
+from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.client import CATALOG_OPENER, Engine
@@ -46,6 +46,9 @@ _LAST_SECONDS = 5.0
 
 class Explorer(QObject):
     """The running program: one window, three threads, one engine. The window may be built anew (another language)."""
+
+    finished = Signal()
+    """The user closed the window."""
 
     def __init__(
         self, application: QApplication, library: Path, preferences: Preferences, *, opener: str = CATALOG_OPENER
@@ -123,6 +126,7 @@ class Explorer(QObject):
         self.actions = ActionController(window, self._preferences, self.session, self.views, self.models, self.library)
         self.history = HistoryFeed(window, self.bridge, self.session)
         window.may_close = self.library.may_close
+        window.closed.connect(self.finished)
         window.welcome.step_requested.connect(self._step_lesson)
         self.session.opened.connect(self._session_opened)
         window.welcome.own_model_requested.connect(window.actions_["models"].trigger)
@@ -159,6 +163,8 @@ class Explorer(QObject):
         self._preferences.language = language
         self._speak(language)
         self.session_thread.stop()
+        self.model_thread.stop()
+        wish, opened = self.models.wish, self.session.session is not None
         old = self.window
         old.save_layout()
         geometry, welcome = old.geometry(), old.welcome.isVisible()
@@ -170,6 +176,10 @@ class Explorer(QObject):
         self.window.show()
         self.models.refresh_entries()
         self.session_thread.post("tell again", lambda workspace, job: self.session_thread.tell_again(workspace))
+        if wish is not None:
+            wish(self.models)
+        elif not opened:
+            self.library.begin()
 
     @Slot()
     def _step_lesson(self) -> None:
@@ -221,6 +231,9 @@ def run(arguments: Sequence[str]) -> int:
     application.setWindowIcon(application_icon())
     load_chinese_font()
     explorer = Explorer(application, options.library, Preferences(window_settings()))
+    # Not with the last window: the one before is gone for a moment while another language is put on.
+    application.setQuitOnLastWindowClosed(False)
+    explorer.finished.connect(application.quit)
     explorer.window.show()
     QTimer.singleShot(0, explorer, explorer.begin)
     with ExitStack() as cleanup:

@@ -61,6 +61,8 @@ class ModelController(QObject):
         self._status: EngineStatus | None = None
         self._entries: Sequence[ModelEntry] = ()
         self._job: Job[Engine] | None = None
+        self.wish: Callable[[ModelController], None] | None = None
+        """What is being done, for another controller to do again; None while nothing is."""
         self._loading = ""
         panel = window.models
         panel.open_requested.connect(self.open)
@@ -95,6 +97,7 @@ class ModelController(QObject):
         """Load a model, fetching it first where needed. The session that is open goes on with it where it is its
         model; else a new session begins."""
         self._load(ref, lambda: self._begin(ref))
+        self.wish = lambda models: models.open(ref)
 
     def open_for_session(self, ref: ModelRef) -> None:
         """Load the model of the session that is open, so that it can go on; what would have to be downloaded is only
@@ -111,6 +114,7 @@ class ModelController(QObject):
     def load_for_session(self, ref: ModelRef) -> None:
         """As `open_for_session`, downloading what is missing."""
         self._load(ref, self._session_goes_on)
+        self.wish = lambda models: models.load_for_session(ref)
 
     def open_lesson(self) -> None:
         self.open(ModelRef(LESSON))
@@ -134,6 +138,7 @@ class ModelController(QObject):
             lambda engine, job: engine.restart(progress=job.progress, cancel=job.cancel),
             lambda _: self._session_goes_on(),
         )
+        self.wish = lambda models: models.restart()
 
     def cancel(self) -> None:
         """Stop fetching or loading."""
@@ -160,7 +165,7 @@ class ModelController(QObject):
         def end() -> bool:
             if self._job is not job:
                 return False
-            self._job = None
+            self._job = self.wish = None
             self._loading = ""
             self._show_progress("")
             self._show_engine()

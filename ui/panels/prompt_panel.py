@@ -189,8 +189,10 @@ class PromptPanel(QWidget):
         self._refresh()
 
     def _ask(self) -> None:
-        if self._live:
-            self.encode_requested.emit(self.draft())
+        started, draft = self._started, self.draft()
+        given_as_ids = started is not None and started.kind == "ids" and draft.text == started.text
+        if self._live and not given_as_ids:  # its text read again may well give other ids
+            self.encode_requested.emit(draft)
 
     def _submit(self) -> None:
         if self._start.isEnabled():

@@ -161,6 +161,15 @@ def test_a_text_that_gives_the_same_tokens_is_no_other_prompt(prompt: PromptPane
     assert not prompt.differs
 
 
+def test_a_prompt_given_as_ids_is_not_read_again(prompt: PromptPanel, qtbot: QtBot) -> None:
+    prompt.set_prompt(Prompt("ids", "AB", (0, 7)), (piece(0, "A"), piece(7, "B")))
+    with qtbot.assertNotEmitted(prompt.encode_requested):
+        prompt._ask()
+    assert not prompt.differs
+    with qtbot.waitSignal(prompt.encode_requested):
+        prompt._edit.setPlainText("ABC")
+
+
 def test_an_unreadable_draft_says_why(prompt: PromptPanel) -> None:
     prompt._edit.setPlainText("?")
     prompt.set_error(prompt.draft(), UserMessage("prompt.unknown", "No token reads “?”."))

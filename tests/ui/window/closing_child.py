@@ -68,12 +68,26 @@ def at_a_polite_kill(program: object, gate: Gate) -> bool:
     return False
 
 
+def after_another_language(program: object, gate: Gate) -> bool:
+    """The window is built anew, and the program goes on."""
+    if not (gate.folder / "language").exists():
+        (gate.folder / "language").touch()
+        program.choose_language("zh_CN")  # type: ignore[attr-defined]
+        return False
+    session = program.session  # type: ignore[attr-defined]
+    if session.view is None:
+        return False
+    (gate.folder / "went_on").touch()
+    return True
+
+
 MOMENTS: dict[str, Callable[[object, Gate], bool]] = {
     "at_once": at_once,
     "while_loading": while_loading,
     "during_a_step": during_a_step,
     "during_an_export": during_an_export,
     "at_a_polite_kill": at_a_polite_kill,
+    "after_another_language": after_another_language,
 }
 
 if __name__ == "__main__":

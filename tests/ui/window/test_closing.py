@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,14 @@ HERE = Path(__file__).parent
 LIMIT_SECONDS = 60  # far more than it takes, far less than for ever
 
 
-MOMENTS = ("at_once", "while_loading", "during_a_step", "during_an_export", "at_a_polite_kill")
+MOMENTS = (
+    "at_once",
+    "while_loading",
+    "during_a_step",
+    "during_an_export",
+    "at_a_polite_kill",
+    "after_another_language",
+)
 
 
 @dataclass(frozen=True)
@@ -36,18 +44,16 @@ class Run:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """The program closed at each moment, all at the same time, for each needs seconds to start."""
-    started = {moment: _start(moment, tmp_path_factory.mktemp(moment)) for moment in MOMENTS}
     finished = {}
-    for moment, (process, folder) in started.items():
-        try:
+    with ExitStack() as cleanup:
+        started = {moment: _start(moment, tmp_path_factory.mktemp(moment), cleanup) for moment in MOMENTS}
+        for moment, (process, folder) in started.items():
             _, said = process.communicate(timeout=LIMIT_SECONDS)
-        finally:
-            process.kill()
-        finished[moment] = Run(folder / "library.sqlite", Gate(folder), process.returncode, said)
+            finished[moment] = Run(folder / "library.sqlite", Gate(folder), process.returncode, said)
     return finished
 
 
-def _start(moment: str, folder: Path) -> tuple[subprocess.Popen[str], Path]:
+def _start(moment: str, folder: Path, cleanup: ExitStack) -> tuple[subprocess.Popen[str], Path]:
     gate = Gate(folder)
     if moment == "while_loading":
         gate.hold_loads()
@@ -63,7 +69,10 @@ def _start(moment: str, folder: Path) -> tuple[subprocess.Popen[str], Path]:
         "XDG_CONFIG_HOME": str(folder),
     }
     command = [sys.executable, str(HERE / "closing_child.py"), moment, str(folder / "library.sqlite")]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True), folder
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    cleanup.enter_context(process)
+    cleanup.callback(process.kill)  # runs first: whoever is left is not waited for
+    return process, folder
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -83,6 +92,10 @@ def test_steps_finished_before_closing_are_in_the_library(runs: dict[str, Run]) 
     (summary,) = store.summaries()
     store.close()
     assert summary.nodes == 2
+
+
+def test_the_program_outlives_a_change_of_language(runs: dict[str, Run]) -> None:
+    assert (runs["after_another_language"].gate.folder / "went_on").exists()
 
 
 def test_an_export_is_whole_or_not_there(runs: dict[str, Run]) -> None:
