@@ -1,4 +1,4 @@
-"""What a session can be asked: its tree, its numbers at any node, what would stop it. Changes nothing but what was seen."""
+"""What a session can be asked: its tree, its numbers at any node, what would stop it. Keeps only what was seen."""
 
 from __future__ import annotations
 
