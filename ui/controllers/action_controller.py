@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Slot
@@ -47,64 +47,76 @@ class ActionController(QObject):
         self._window = window
         self._preferences = preferences
         self._session = session
+        self._views = views
+        self._models = models
+        self._library = library
         actions = window.actions_
-        actions.connect_all(
-            {
-                "new_session": self._edit_prompt,
-                "open_session": lambda: self._show("sessions"),
-                "export": library.export,
-                "save_again": session.save_again,
-                "quit": window.close,
-                "undo": session.undo,
-                "redo": session.redo,
-                "delete_branch": session.delete_branch,
-                "copy_text": views.copy_text,
-                "find": self._find,
-                "edit_prompt": self._edit_prompt,
-                "settings": lambda: self._show("settings"),
-                "fit": window.tree.fit,
-                "zoom_in": window.tree.zoom_in,
-                "zoom_out": window.tree.zoom_out,
-                "center": self._center,
-                "reset_layout": window.reset_layout,
-                "palette": self.open_palette,
-                "models": lambda: self._show("models"),
-                "open_folder": window.models.choose_folder,
-                "open_gguf": window.models.choose_gguf,
-                "open_hub": self._open_hub,
-                "open_table": window.models.choose_table,
-                "open_lesson": models.open_lesson,
-                "get_smollm2": models.get_default,
-                "restart_engine": models.restart,
-                "parent": session.parent_node,
-                "greedy": session.greedy,
-                "draw": session.draw,
-                "go_on": session.go_on,
-                "run_greedy": lambda: session.run("greedy"),
-                "run_draw": lambda: session.run("sample"),
-                "run_n_greedy": lambda: session.run("greedy", preferences.run_length),
-                "run_n_draw": lambda: session.run("sample", preferences.run_length),
-                "run_length": self._ask_run_length,
-                "stop": session.stop,
-                "leave_editor": self._leave_editor,
-                "candidate_up": lambda: window.candidates.move_current(-1),
-                "candidate_down": lambda: window.candidates.move_current(1),
-                "pick": views.pick_current,
-                "sibling_previous": partial(self._sibling, -1),
-                "sibling_next": partial(self._sibling, 1),
-                "root": session.root,
-                "shortcuts": self._edit_keys,
-                "troubleshooting": lambda: troubleshooting_page(window).exec(),
-                "welcome": window.welcome.show,
-                "about": lambda: about_page(window, default_library(), model_cache()).exec(),
-                **{f"pick_{n}": partial(views.pick_rank, n) for n in range(1, 10)},
-            }
-        )
+        actions.connect_all({**self._session_slots(), **self._window_slots()})
         self._set_run_length(preferences.run_length)
         actions.enable(False, "save_again", "restart_engine")  # until there is something to save or to start
         window.candidates.find_edit.setProperty(OWN_ESCAPE, True)
         session.activity_changed.connect(self.refresh)
         self.refresh()
+
+    def _session_slots(self) -> dict[str, Callable[[], object]]:
+        """What steps, walks and edits."""
+        session, views, preferences = self._session, self._views, self._preferences
+        return {
+            "save_again": session.save_again,
+            "undo": session.undo,
+            "redo": session.redo,
+            "delete_branch": session.delete_branch,
+            "copy_text": views.copy_text,
+            "parent": session.parent_node,
+            "greedy": session.greedy,
+            "draw": session.draw,
+            "go_on": session.go_on,
+            "run_greedy": lambda: session.run("greedy"),
+            "run_draw": lambda: session.run("sample"),
+            "run_n_greedy": lambda: session.run("greedy", preferences.run_length),
+            "run_n_draw": lambda: session.run("sample", preferences.run_length),
+            "stop": session.stop,
+            "pick": views.pick_current,
+            "sibling_previous": partial(self._sibling, -1),
+            "sibling_next": partial(self._sibling, 1),
+            "root": session.root,
+            **{f"pick_{n}": partial(views.pick_rank, n) for n in range(1, 10)},
+        }
+
+    def _window_slots(self) -> dict[str, Callable[[], object]]:
+        """What shows, opens and explains."""
+        window, models = self._window, self._models
+        return {
+            "new_session": self._edit_prompt,
+            "open_session": lambda: self._show("sessions"),
+            "export": self._library.export,
+            "quit": window.close,
+            "find": self._find,
+            "edit_prompt": self._edit_prompt,
+            "settings": lambda: self._show("settings"),
+            "fit": window.tree.fit,
+            "zoom_in": window.tree.zoom_in,
+            "zoom_out": window.tree.zoom_out,
+            "center": self._center,
+            "reset_layout": window.reset_layout,
+            "palette": self.open_palette,
+            "models": lambda: self._show("models"),
+            "open_folder": window.models.choose_folder,
+            "open_gguf": window.models.choose_gguf,
+            "open_hub": self._open_hub,
+            "open_table": window.models.choose_table,
+            "open_lesson": models.open_lesson,
+            "get_smollm2": models.get_default,
+            "restart_engine": models.restart,
+            "run_length": self._ask_run_length,
+            "leave_editor": self._leave_editor,
+            "candidate_up": lambda: window.candidates.move_current(-1),
+            "candidate_down": lambda: window.candidates.move_current(1),
+            "shortcuts": self._edit_keys,
+            "troubleshooting": lambda: troubleshooting_page(window).exec(),
+            "welcome": window.welcome.show,
+            "about": lambda: about_page(window, default_library(), model_cache()).exec(),
+        }
 
     def open_palette(self) -> None:
         """Every command by name."""
@@ -140,7 +152,8 @@ class ActionController(QObject):
         for spec in ACTIONS:
             action = self._window.actions_[spec.name]
             number = spec.number or self._preferences.run_length
-            names = dict.fromkeys(tr_in(language, spec.text).format(number=number) for language in LANGUAGES)
+            texts = (tr(spec.text), *(tr_in(language, spec.text) for language in LANGUAGES))
+            names = dict.fromkeys(text.format(number=number) for text in texts)
             yield PaletteEntry(action, tuple(names))
 
     def _show(self, dock: str) -> None:
