@@ -123,7 +123,9 @@ class Explorer(QObject):
         )
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
-        self.actions = ActionController(window, self._preferences, self.session, self.views, self.models, self.library)
+        self.actions = ActionController(
+            window, self._preferences, self.session, self.views, self.models, self.library, self.library_path
+        )
         self.history = HistoryFeed(window, self.bridge, self.session)
         window.may_close = self.library.may_close
         window.closed.connect(self.finished)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QApplication, QInputDialog
 
 from explorer.i18n import LANGUAGES, tr, tr_in
-from explorer.paths import default_library, model_cache
+from explorer.paths import model_cache
 from explorer.tree import ROOT
 from ui.action_list import ACTIONS
 from ui.actions import OWN_ESCAPE
@@ -42,6 +43,7 @@ class ActionController(QObject):
         views: ViewController,
         models: ModelController,
         library: LibraryController,
+        library_path: Path,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -50,6 +52,7 @@ class ActionController(QObject):
         self._views = views
         self._models = models
         self._library = library
+        self._library_path = library_path
         actions = window.actions_
         actions.connect_all({**self._session_slots(), **self._window_slots()})
         self._set_run_length(preferences.run_length)
@@ -113,9 +116,9 @@ class ActionController(QObject):
             "candidate_up": lambda: window.candidates.move_current(-1),
             "candidate_down": lambda: window.candidates.move_current(1),
             "shortcuts": self._edit_keys,
-            "troubleshooting": lambda: troubleshooting_page(window).exec(),
+            "troubleshooting": lambda: troubleshooting_page(window).open(),
             "welcome": window.welcome.show,
-            "about": lambda: about_page(window, default_library(), model_cache()).exec(),
+            "about": lambda: about_page(window, self._library_path, model_cache()).open(),
         }
 
     def open_palette(self) -> None:

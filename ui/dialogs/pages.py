@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from explorer import __version__
@@ -78,6 +79,7 @@ class PageDialog(QDialog):
     def __init__(self, parent: QWidget, title: str, paragraphs: Sequence[tuple[str, str]]) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setSpacing(GRID)
