@@ -55,6 +55,13 @@ def set_language(language: str) -> None:
     _translation = _catalogue(language)
 
 
+def lend_to_libraries() -> None:
+    """Let libraries that ask gettext's default domain, as typer does, find their words among ours."""
+    with as_file(files("resources") / "locale") as directory:
+        gettext.bindtextdomain(DOMAIN, str(directory))
+    gettext.textdomain(DOMAIN)
+
+
 @lru_cache(maxsize=len(LANGUAGES))
 def _catalogue(language: str) -> gettext.NullTranslations:
     if language not in LANGUAGES or language == "en":

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
 import string
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -169,6 +172,24 @@ def test_one_term_is_kept_for_one_thing(update: ModuleType) -> None:
         catalogue = read_po(file, locale="zh_CN")
     others = re.compile("令牌|标记符|提示语|对数几率|集束|词汇表|贪婪|您|登录项|撤消|缺省")
     assert [translation for _, translation in pairs(catalogue) if others.search(translation)] == []
+
+
+# --- on the command line ----------------------------------------------------------------------------------------------
+
+
+def test_the_command_line_speaks_the_language_of_the_environment() -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LC_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "explorer", "sessions", "show", "--help"],
+        env={**environment, "LANG": "zh_CN.UTF-8", "PYTHONUTF8": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    for text in ("Options", "Show this message and exit.", "The SQLite file that keeps the sessions.", "required"):
+        assert tr_in("zh_CN", text) in done.stdout
+        assert text not in done.stdout
 
 
 # --- put together -----------------------------------------------------------------------------------------------------

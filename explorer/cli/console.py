@@ -18,7 +18,16 @@ from rich.text import Text
 from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
 from explorer.progress import CancelToken, Progress
+from explorer.tree import HowChosen
 
+_HOW_CHOSEN: Mapping[HowChosen, str] = {
+    "greedy": N_("greedy"),
+    "drawn": N_("drawn"),
+    "manual": N_("manual"),
+    "beam": N_("beam"),
+    "expanded": N_("expanded"),
+    "given": N_("given"),
+}
 _PIPE_WIDTH = 200  # columns of a table that no terminal limits
 # A model may well generate escape sequences; the terminal must not obey them.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
@@ -55,6 +64,11 @@ def print_message(message: UserMessage) -> None:
     note(message.text())
     if message.details:
         note(message.details)
+
+
+def how_chosen(how: HowChosen) -> str:
+    """How a token was chosen, in a word."""
+    return tr(_HOW_CHOSEN[how])
 
 
 def note(text: str) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from explorer.cli.console import note, print_facts, print_json, print_message, print_table
+from explorer.cli.console import how_chosen, note, print_facts, print_json, print_message, print_table
 from explorer.cli.desk import Desk, open_desk
 from explorer.cli.documents import (
     Document,
@@ -239,7 +239,7 @@ def _print_run(document: Document, stop: StopEvent | None, labels: list[str]) ->
             row["id"],
             label,
             row["rank"],
-            row["chosen"],
+            how_chosen(row["chosen"]),
             row["u"],
             _chance(row["model_logprob"]),
             _chance(row["sampling_logprob"]),

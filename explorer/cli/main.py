@@ -17,7 +17,7 @@ from explorer.cli.groups import ArgumentError
 from explorer.cli.models import models
 from explorer.cli.search import beam_command, expand_command
 from explorer.cli.sessions import export, sessions
-from explorer.i18n import N_, set_language, system_language, tr
+from explorer.i18n import N_, lend_to_libraries, set_language, system_language, tr
 from explorer.messages import ExplorerError, ModelLoadError, PromptError, SettingsError, UserMessage
 from explorer.progress import Cancelled
 
@@ -25,6 +25,18 @@ _HELP = N_(
     "Look inside decoding without a window: exact token probabilities, runs, and the sessions that keep them. Exit "
     "codes: 0 done, 2 bad arguments, 3 the model could not be loaded, 4 stopped by an error, 130 interrupted (what was "
     "finished is saved)."
+)
+# What typer itself says, marked here so that it is translated with the rest.
+_TYPER_SAYS = (
+    N_("Options"),
+    N_("Arguments"),
+    N_("Commands"),
+    N_("default: {default}"),
+    N_("required"),
+    N_("Show this message and exit."),
+    N_("Missing command."),
+    N_("No such command {name!r}."),
+    N_("Aborted!"),
 )
 
 app = typer.Typer(name="token-tree", help=_HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
@@ -50,6 +62,7 @@ def gui(context: typer.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line in the user's language and leave with its exit code."""
     set_language(system_language())
+    lend_to_libraries()
     sys.exit(invoke(arguments))
 
 
@@ -94,7 +107,7 @@ def _translate(command: Any) -> None:
     """Put the help of a command, its options and everything below it into the current language."""
     command.help = tr(command.help)
     command.short_help = tr(command.short_help)
-    for parameter in command.params:
+    for parameter in command.get_params(typer.Context(command)):  # with --help, which is typer's
         if getattr(parameter, "help", None):
             parameter.help = tr(parameter.help)
     for child in getattr(command, "commands", {}).values():

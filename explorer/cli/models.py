@@ -18,6 +18,7 @@ from explorer.paths import model_cache
 
 models = typer.Typer(help=N_("The models on this machine and those that can be fetched."), no_args_is_help=True)
 
+_STATES = {"installed": N_("installed"), "available": N_("available")}
 _NAME_HELP = N_("A name from the list, or the hub name owner/name.")
 
 
@@ -68,7 +69,13 @@ def _document(entry: ModelEntry) -> dict[str, Any]:
 
 
 def _row(entry: ModelEntry) -> Sequence[Any]:
-    return entry.name, tr(entry.state), round(entry.size_bytes / 1e6), entry.licence, entry.path or entry.source
+    return (
+        entry.name,
+        tr(_STATES[entry.state]),
+        round(entry.size_bytes / 1e6),
+        entry.licence,
+        entry.path or entry.source,
+    )
 
 
 def _show(entry: ModelEntry, json: bool) -> None:

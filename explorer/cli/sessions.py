@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from explorer.cli.console import note, print_facts, print_json, print_table
+from explorer.cli.console import how_chosen, note, print_facts, print_json, print_table
 from explorer.cli.groups import bad_argument, takes
 from explorer.cli.options import JSON, LIBRARY
 from explorer.export import SessionDocument, export_session, exporter_names, read_session
@@ -124,7 +124,7 @@ def _print_session(document: SessionDocument, labels: list[str]) -> None:
     print_table(
         headers,
         [
-            [n.node, n.parent, n.id, label, n.rank, n.chosen, n.model_logprob, n.path_model_logprob]
+            [n.node, n.parent, n.id, label, n.rank, how_chosen(n.chosen), n.model_logprob, n.path_model_logprob]
             for n, label in zip(document.nodes, labels, strict=True)
             if not n.hidden
         ],
