@@ -224,6 +224,7 @@ class MainWindow(QMainWindow):
         self.model_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.model_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.model_button.setIcon(self.actions_["models"].icon())
+        self.model_button.setText(tr("No model"))
         describe(self.model_button, tr("Model"), tr("The model that steps. Choose another here; sessions stay."))
         return self.model_button
 

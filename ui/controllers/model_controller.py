@@ -64,6 +64,7 @@ class ModelController(QObject):
         self.wish: Callable[[ModelController], None] | None = None
         """What is being done, for another controller to do again; None while nothing is."""
         self._loading = ""
+        self._loads_lesson = False
         panel = window.models
         panel.open_requested.connect(self.open)
         panel.get_requested.connect(self.get)
@@ -96,6 +97,7 @@ class ModelController(QObject):
     def open(self, ref: ModelRef) -> None:
         """Load a model, fetching it first where needed. The session that is open goes on with it where it is its
         model; else a new session begins."""
+        self._loads_lesson = ref.source.startswith(LESSON_PREFIX)
         self._load(ref, lambda: self._begin(ref))
         self.wish = lambda models: models.open(ref)
 
@@ -167,6 +169,7 @@ class ModelController(QObject):
                 return False
             self._job = self.wish = None
             self._loading = ""
+            self._loads_lesson = False
             self._show_progress("")
             self._show_engine()
             self.loading_changed.emit(False)
@@ -253,7 +256,7 @@ class ModelController(QObject):
         window.status.set_model(model, word)
         window.models.set_engine(info, self._loading or word or tr("Ready."), ended=ended and not self._loading)
         ready = status is not None and status.state == "ready"
-        window.prompt.set_model(info, live=ready)
+        window.prompt.set_model(info if info is not None else model, live=ready)
         name = info.identity.name if info is not None else tr("No model")
         window.model_button.setText(f"{name}{' ⚠' if ended else ''}")
         window.actions_.enable(ended and not self._loading, "restart_engine")
@@ -272,8 +275,9 @@ class ModelController(QObject):
         return ""
 
     def _show_progress(self, text: str, done: int = 0, total: int | None = None) -> None:
-        for view in (self._window.models, self._window.welcome):
-            view.set_progress(text, done, total)
+        self._window.models.set_progress(text, done, total)
+        if not text or not self._loads_lesson:  # a lesson is there before one could read what is happening
+            self._window.welcome.set_progress(text, done, total)
         self._window.status.set_activity(text, done, total)
 
     def _take_entries(self, entries: Sequence[ModelEntry]) -> None:
