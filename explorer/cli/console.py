@@ -28,6 +28,7 @@ _HOW_CHOSEN: Mapping[HowChosen, str] = {
     "expanded": N_("expanded"),
     "given": N_("given"),
 }
+_UNITS = {"tokens": N_("tokens"), "tensors": N_("tensors")}
 _PIPE_WIDTH = 200  # columns of a table that no terminal limits
 # A model may well generate escape sequences; the terminal must not obey them.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
@@ -114,7 +115,7 @@ class ProgressLine:
 
 
 def _progress_text(progress: Progress) -> str:
-    phase, scale, unit = tr(progress.phase), 1.0, progress.unit
+    phase, scale, unit = tr(progress.phase), 1.0, tr(_UNITS.get(progress.unit, ""))
     if progress.unit == "bytes":
         scale, unit = 1e6, "MB"
     if progress.total:
