@@ -171,6 +171,8 @@ class ModelPanel(QScrollArea):
         describe(self._bar, tr("Progress"), tr("How far fetching or loading is."))
         self._list.setFixedHeight(32 * GRID)
         self._list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setSpacing(GRID // 2)
         buttons = QHBoxLayout()
         buttons.setSpacing(GRID)
         for button in (self._open, self._get, self._remove):
@@ -223,12 +225,12 @@ class ModelPanel(QScrollArea):
             tr("A branch, a tag or a commit of the hub model, so that numbers can be repeated."),
         )
         hub = QHBoxLayout()
-        hub.addWidget(self._hub, 2)
         hub.addWidget(self._revision, 1)
         hub.addWidget(
             push_button(tr("Open from the hub"), tr("Download the model if needed, and open it."), self._open_hub)
         )
         column.addLayout(files)
+        column.addWidget(self._hub)
         column.addLayout(hub)
         self._hub.returnPressed.connect(self._open_hub)
         return group
