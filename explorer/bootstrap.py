@@ -44,6 +44,8 @@ WINDOW_PACKAGES = (
     ("libxcb-icccm4",),
     ("libxcb-keysyms1",),
     ("libxcb-shape0",),
+    # A bare machine has no font with emoji; Chinese comes with the program.
+    ("fonts-noto-color-emoji",),
 )
 
 
