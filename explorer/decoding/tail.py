@@ -48,8 +48,9 @@ class Tail:
         starts = np.unique(borders[:-1].astype(np.int64))
         counts = np.diff(np.append(starts, len(logits)))
         high, low = logits[starts], logits[starts + counts - 1]
-        weights = np.exp(logits.astype(np.float64) - np.repeat(high.astype(np.float64), counts))
-        logsumexp: DoubleArray = np.log(np.add.reduceat(weights, starts)) + high
+        # float32 for the exponentials alone: a bin's values are near each other, and it is several times faster.
+        weights = np.exp(logits - np.repeat(high, counts))
+        logsumexp: DoubleArray = np.log(np.add.reduceat(weights, starts, dtype=np.float64)) + high
         return cls(counts.astype(np.int32), high, low, logsumexp)
 
     @cached_property
