@@ -26,7 +26,7 @@ START: Final[Path] = ()
 
 _ROUND: Final = 64  # paths a call: beyond this a pass gains little, and the view waits longer for its nodes
 _ROUND_BYTES: Final = 64 * 2**20  # of float32 logits
-_FIRST_GUESS: Final = 8  # paths that cost hardly more than one
+_FEWEST_AHEAD: Final = 16  # hardly dearer than one path
 _TOLERANCE: Final = 1e-6  # logits are float32: a mass of exactly .9 may sum to .8999999
 
 
@@ -106,12 +106,11 @@ class _BestFirst:
         self._plan = plan
         self._look = look
         self._is_ended = ended
-        self._size = size
+        self._window = min(size, max(_FEWEST_AHEAD, plan.max_nodes // _FEWEST_AHEAD))
         self._frontier = Frontier(plan.max_nodes)
         self._ahead: dict[Path, Continuations] = {}  # looked at, not shown yet
         self._ends: dict[Path, bool] = {}
         self._waiting: tuple[Path, float] | None = (START, 0.0)  # shown, not looked at yet
-        self._looked = 0
         self._shown = 0
         self._mass = 0.0
 
@@ -120,7 +119,6 @@ class _BestFirst:
         while True:
             batch = self._batch()
             self._ahead.update(zip(batch, self._look(batch, self._plan.max_nodes - self._shown), strict=True))
-            self._looked += len(batch)
             children = tuple(self._show())
             end = self._end()
             yield Round(batch, children, end)
@@ -128,18 +126,15 @@ class _BestFirst:
                 return
 
     def _batch(self) -> tuple[Path, ...]:
-        """The path the next decision needs, and the likeliest ones that are not shown: most of them will be needed.
+        """The path the next decision needs, and those of the likeliest ones not shown that were not looked at yet.
 
-        The more was seen, the better the guess, so the first calls are small.
+        As only a window of the likeliest is looked at, hardly more are than a search one by one would look at.
         """
         assert self._waiting is not None
         needed = self._waiting[0]
-        room = min(self._size, max(_FIRST_GUESS, self._looked), self._plan.max_nodes - self._shown)
-        if not self._looked:
-            return (needed,)
-        candidates = self._frontier.best(2 * room + len(self._ahead))
-        guesses = [path for path, _ in candidates if path not in self._ahead and not self._ended(path)]
-        return (needed, *guesses[: room - 1])
+        window = min(self._window, self._plan.max_nodes - self._shown)
+        guesses = self._frontier.best(window - 1)
+        return (needed, *(path for path in guesses if path not in self._ahead and not self._ended(path)))
 
     def _show(self) -> Iterator[Child]:
         if self._waiting is not None:

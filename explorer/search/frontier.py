@@ -44,9 +44,8 @@ class Frontier:
         negative, _, parent, found, place = heapq.heappop(self._heap)
         return (*parent, int(found.token_ids[place])), -negative, found, place
 
-    def best(self, amount: int) -> list[tuple[tuple[int, ...], float]]:
-        """The ``amount`` likeliest paths and their log-probabilities; they stay."""
+    def best(self, amount: int) -> list[tuple[int, ...]]:
+        """The ``amount`` likeliest paths, which stay."""
         return [
-            ((*parent, int(found.token_ids[place])), -negative)
-            for negative, _, parent, found, place in heapq.nsmallest(amount, self._heap)
+            (*parent, int(found.token_ids[place])) for _, _, parent, found, place in heapq.nsmallest(amount, self._heap)
         ]
