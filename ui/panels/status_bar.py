@@ -10,7 +10,7 @@ from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo
 from explorer.tree import PathValues
 from ui.format import logarithm, path_probability, tooltip
-from ui.panels.common import describe, plain_label, tool_button
+from ui.panels.common import GRID, describe, plain_label, tool_button
 
 
 class StatusBar(QStatusBar):
@@ -111,6 +111,7 @@ class StatusBar(QStatusBar):
     def _field(self, name: str, help_text: str, *, right: bool = False) -> QLabel:
         label = plain_label(wrap=False)
         describe(label, name, help_text)
+        label.setContentsMargins(GRID, 0, GRID, 0)
         label.setMinimumWidth(1)  # a narrow window cuts the text; it must not be made wider by it
         if right:
             self.addPermanentWidget(label)
