@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,15 +43,12 @@ class Tail:
         """
         if not len(logits):
             return cls(np.zeros(0, np.int32), logits, logits, logits.astype(np.float64))
-        rank = max(rank, 1)
-        borders = np.geomspace(rank, rank + len(logits), BINS + 1) - rank
-        starts = np.unique(borders[:-1].astype(np.int64))
-        counts = np.diff(np.append(starts, len(logits)))
+        starts, counts = _bins(max(rank, 1), len(logits))
         high, low = logits[starts], logits[starts + counts - 1]
         # float32 for the exponentials alone: a bin's values are near each other, and it is several times faster.
         weights = np.exp(logits - np.repeat(high, counts))
         logsumexp: DoubleArray = np.log(np.add.reduceat(weights, starts, dtype=np.float64)) + high
-        return cls(counts.astype(np.int32), high, low, logsumexp)
+        return cls(counts, high, low, logsumexp)
 
     @cached_property
     def count(self) -> int:
@@ -83,3 +80,13 @@ class Tail:
         ends = np.log(counts) + power * high + np.log(share + (1 - share) * np.exp(power * spread))
         extremes = sorted((float(np.logaddexp.reduce(equal)), float(np.logaddexp.reduce(ends))))
         return Bounded(float(np.logaddexp.reduce(equal)), *extremes)
+
+
+@lru_cache(maxsize=4)  # a model's nodes all have the same
+def _bins(rank: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Where each bin starts among ``count`` tokens that follow ``rank`` others, and how many it holds."""
+    borders = np.geomspace(rank, rank + count, BINS + 1) - rank
+    starts = np.unique(borders[:-1].astype(np.int64))
+    counts = np.diff(np.append(starts, count)).astype(np.int32)
+    starts.flags.writeable = counts.flags.writeable = False
+    return starts, counts

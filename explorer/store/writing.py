@@ -177,8 +177,8 @@ def add_command(connection: Connection, session_id: int, command: CommandRecord)
         for n, stop in enumerate(command.stops)
     )
     _insert(connection, _ADD_STOP, ({**of_command, **stop} for stop in stops))
-    for node_id, observation in command.observations.items():
-        add_observation(connection, session_id, node_id, observation)
+    observations = command.observations.items()
+    _insert(connection, _ADD_OBSERVATION, (_observation_row(session_id, *observed) for observed in observations))
     set_visibility(connection, session_id, revealed=command.revealed, hidden=command.hidden)
     return after
 
@@ -229,8 +229,11 @@ def _numbers(edge: Edge | StepRecord, where: str) -> dict[str, Any]:
 
 def add_observation(connection: Connection, session_id: int, node_id: NodeId, observation: Observation) -> None:
     """Keep what was seen at a node; what was recorded there first stays."""
-    row = {"session_id": session_id, "node_id": values.integer(node_id, "node id"), "data": observation.to_bytes()}
-    connection.execute(_ADD_OBSERVATION, row)
+    connection.execute(_ADD_OBSERVATION, _observation_row(session_id, node_id, observation))
+
+
+def _observation_row(session_id: int, node_id: NodeId, observation: Observation) -> dict[str, Any]:
+    return {"session_id": session_id, "node_id": values.integer(node_id, "node id"), "data": observation.to_bytes()}
 
 
 def set_visibility(
