@@ -27,6 +27,7 @@ START: Final[Path] = ()
 _ROUND: Final = 64  # paths a call: beyond this a pass gains little, and the view waits longer for its nodes
 _ROUND_BYTES: Final = 64 * 2**20  # of float32 logits
 _FEWEST_AHEAD: Final = 16  # hardly dearer than one path
+_SHARE_AHEAD: Final = 8  # of the nodes asked for, at most one in so many is computed in vain
 _TOLERANCE: Final = 1e-6  # logits are float32: a mass of exactly .9 may sum to .8999999
 
 
@@ -106,7 +107,7 @@ class _BestFirst:
         self._plan = plan
         self._look = look
         self._is_ended = ended
-        self._window = min(size, max(_FEWEST_AHEAD, plan.max_nodes // _FEWEST_AHEAD))
+        self._window = min(size, max(_FEWEST_AHEAD, plan.max_nodes // _SHARE_AHEAD))
         self._frontier = Frontier(plan.max_nodes)
         self._ahead: dict[Path, Continuations] = {}  # looked at, not shown yet
         self._ends: dict[Path, bool] = {}

@@ -76,9 +76,10 @@ class NodeRow:
 
     def __init__(self, raw: FloatArray, sampling: SamplingParams, context: StepContext, dtype: str = "float32") -> None:
         """``raw`` float32[vocabulary]. Raises `EngineError` (``logits.nonfinite``) as `SortedLogits.from_raw` does."""
-        check_usable(raw, dtype)
         self._raw = raw
         self._ascending = np.sort(raw)
+        if not np.isfinite(self._ascending[-1]):  # NaN comes last, then +inf
+            check_usable(raw, dtype)
         self._possible = len(raw) - int(np.searchsorted(self._ascending, -np.inf, side="right"))
         self._sampling = sampling
         self._context = context
