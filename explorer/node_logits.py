@@ -24,6 +24,7 @@ class NodeLogits:
         self._stored = stored
         self._memory: OrderedDict[NodeId, SortedLogits] = OrderedDict()
         self._bytes = 0
+        self._pinned: tuple[int, ...] | None = None
 
     def get(
         self,
@@ -42,6 +43,9 @@ class NodeLogits:
         kept = self._memory.get(node_id)
         if kept is not None:
             self._memory.move_to_end(node_id)
+            if live and prefix != self._pinned:  # the engine does not see that the user looks here
+                self._engine.pin(prefix)
+                self._pinned = prefix
             return kept, "model"
         if live:
             raw = self._engine.next_token_logits(
@@ -53,6 +57,11 @@ class NodeLogits:
             return logits, "model"
         observation = self._stored(node_id)
         return (observation.sorted_logits(), "stored") if observation is not None else (None, "none")
+
+    def expect(self, node_id: NodeId, prefix: tuple[int, ...], prompt_length: int) -> None:
+        """The logits after ``prefix`` will be asked for next: a live engine may compute them meanwhile."""
+        if node_id not in self._memory:
+            self._engine.expect(prefix, prompt_length=prompt_length)
 
     def in_memory(self, node_id: NodeId) -> SortedLogits | None:
         return self._memory.get(node_id)

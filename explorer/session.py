@@ -242,6 +242,9 @@ class Session(SessionReading):
             current=child if follow else self.state.current,
             next_draw_index=self.state.next_draw_index + (choice.draw_index is not None),
         )
+        stops = self._stops_on_arrival(node)
+        if not stops:  # the model may go on while this step is written
+            self._logits.expect(child, (*self.prefix(parent), choice.token_id), len(self.state.prompt.ids))
         return self.commit(
             kind,
             origin,
@@ -250,7 +253,7 @@ class Session(SessionReading):
             added=(node,) if known is None else (),
             revealed=frozenset({child}) if known is not None and self.tree.is_hidden(child) else frozenset(),
             steps=(step,),
-            stops=self._stops_on_arrival(node),
+            stops=stops,
             observations=self._new_observation(parent),
         )
 

@@ -14,11 +14,16 @@ from explorer.engine.protocol import (
     EncodeChat,
     Encoded,
     EngineMemory,
+    Expect,
     Load,
     Loaded,
     LogitsReady,
     MeasureMemory,
     MemoryMeasured,
+    Note,
+    Pin,
+    SetCacheBudget,
+    SetLookAhead,
 )
 from explorer.i18n import N_
 from explorer.messages import EngineCrashed, EngineError, ModelLoadError
@@ -27,6 +32,7 @@ from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.text import ChatMessage, Vocabulary
 
 CATALOG_OPENER = "explorer.models.catalog:open_model"
+LOOK_AHEAD = 8  # children that are worth computing before anyone asks: the next click is nearly always among them
 
 
 class Engine:
@@ -43,6 +49,7 @@ class Engine:
         self._lock = threading.Lock()  # guards which process is which, never held while waiting for an answer
         self._process: EngineProcess | None = None
         self._loading: EngineProcess | None = None
+        self._choices: dict[type[Note], Note] = {}  # what the user has chosen, told to every new process
         self.ref: ModelRef | None = None
         self.info: ModelInfo | None = None
         self.vocabulary: Vocabulary | None = None
@@ -77,6 +84,8 @@ class Engine:
         try:
             loaded, _ = process.ask(lambda number: Load(number, ref), Loaded, progress=progress, cancel=cancel)
             vocabulary = Vocabulary.from_bytes(loaded.vocabulary)
+            for choice in self._choices.values():
+                process.tell(choice)
             previous = self._adopt(process, ref, loaded.info, vocabulary)
         except BaseException as error:
             process.close(patient=True)
@@ -140,6 +149,32 @@ class Engine:
         answer, _ = self._current().ask(MeasureMemory, MemoryMeasured)
         return answer.memory
 
+    def pin(self, path: TokenIds) -> None:
+        """Let ``path`` leave the cache last, and no path pinned before it. A request for one prefix pins it as well."""
+        self._tell(Pin(path))
+
+    def expect(self, prefix: TokenIds, *, prompt_length: int | None = None) -> None:
+        """``prefix`` will be asked for next, as in `next_token_logits`: the child may begin at once.
+
+        Whatever comes of it, nothing is answered; without a model, or one without a cache, it does nothing.
+        """
+        self._tell(Expect(prefix, prompt_length))
+
+    def set_look_ahead(self, count: int, *, on_battery: bool = False) -> None:
+        """While nobody asks, compute the ``count`` likeliest children of the node asked for last; 0 switches it off.
+
+        Off at first. The next click then answers from the cache; no number changes beyond the tolerance between a
+        cached and a fresh pass. ``on_battery``: also while the machine runs on battery. Holds for models to come.
+        """
+        self._choose(SetLookAhead(max(0, count), on_battery))
+
+    def set_cache_budget(self, budget: int) -> None:
+        """Let the child hold at most ``budget`` bytes of keys, values and logits; holds for models to come.
+
+        Until this is called it takes a share of the memory that is free once a model is loaded. See `memory`.
+        """
+        self._choose(SetCacheBudget(max(0, budget)))
+
     def kill(self) -> None:
         """End the child now, whatever it does, and one that is loading as well. From any thread.
 
@@ -159,6 +194,15 @@ class Engine:
             self.ref = self.info = self.vocabulary = None
         if process is not None:
             process.close()
+
+    def _choose(self, choice: Note) -> None:
+        self._choices[type(choice)] = choice
+        self._tell(choice)
+
+    def _tell(self, note: Note) -> None:
+        process = self._process
+        if process is not None:
+            process.tell(note)
 
     def _current(self) -> EngineProcess:
         process = self._process

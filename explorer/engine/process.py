@@ -37,6 +37,7 @@ from explorer.engine.protocol import (
     LogitsReady,
     LogLine,
     MeasureMemory,
+    Note,
     Request,
     Working,
 )
@@ -107,16 +108,22 @@ class EngineProcess:
         Raises `Cancelled` at once when ``cancel`` is raised, `EngineCrashed` when the process ends, what the child
         reports (`explorer.engine.failures`), and RuntimeError when another thread is waiting for an answer.
         """
-        if not self._guard.acquire(blocking=False):
-            raise RuntimeError("the engine is used by one thread at a time")
-        try:
+        with self._guarded():
             if self._failure is not None:
                 raise EngineCrashed(self._failure)
             if cancel is not None:
                 cancel.raise_if_cancelled()
             return self._converse(request, answer, progress or ignore_progress, cancel)
-        finally:
-            self._guard.release()
+
+    def tell(self, note: Note) -> None:
+        """Send what nothing answers. A process that has ended is left for the next `ask` to notice.
+
+        Raises RuntimeError when another thread is waiting for an answer.
+        """
+        with self._guarded():
+            if self._failure is None:
+                with contextlib.suppress(EngineCrashed):
+                    self._send(note)
 
     def kill(self) -> None:
         """End the process now. From any thread; a waiting `ask` raises `EngineCrashed`."""
@@ -144,6 +151,15 @@ class EngineProcess:
                     self._guard.release()
         finally:
             self.kill()
+
+    @contextlib.contextmanager
+    def _guarded(self) -> Iterator[None]:
+        if not self._guard.acquire(blocking=False):
+            raise RuntimeError("the engine is used by one thread at a time")
+        try:
+            yield
+        finally:
+            self._guard.release()
 
     # --- with the guard held -----------------------------------------------------------------------------------------
 
@@ -196,7 +212,7 @@ class EngineProcess:
                         raise TypeError(f"{type(message).__name__} is no answer to a request for {answer.__name__}")
                     return message, array
 
-    def _send(self, message: Request) -> None:
+    def _send(self, message: Request | Note) -> None:
         data = pickle.dumps(message)
         try:
             self._connection.send_bytes(data)

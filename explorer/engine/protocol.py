@@ -1,7 +1,8 @@
 """What the two sides of the engine say to each other: small frozen messages, each with the number of its request.
 
 The parent numbers its requests upwards; every answer carries the number of the request it belongs to, so that an
-answer nobody waits for any more is dropped by number. Messages are plain Python values: no torch object ever crosses.
+answer nobody waits for any more is dropped by number. Notes have no number: nothing answers them. Messages are plain
+Python values: no torch object ever crosses.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from explorer.text import ChatMessage
 class EngineMemory:
     """Memory of the engine process in bytes.
 
-    ``rss_bytes`` is what the process holds in main memory; ``cache_bytes`` of ``cache_budget_bytes`` are the keys and
-    values of the prefix cache (0 of 0 for a model without one); ``device_bytes`` is held on the accelerator, None
-    where there is none.
+    ``rss_bytes`` is what the process holds in main memory; ``cache_bytes`` of ``cache_budget_bytes`` are the keys,
+    values and logits it keeps (0 of 0 for a model without a cache); ``device_bytes`` is held on the accelerator, None
+    where there is none. ``free_bytes`` could still be allocated where the model lives: a budget of more than
+    ``cache_bytes`` and these together can never be filled.
     """
 
     rss_bytes: int
     cache_bytes: int
     cache_budget_bytes: int
     device_bytes: int | None
+    free_bytes: int
 
 
 # --- requests, parent to child ---------------------------------------------------------------------------------------
@@ -89,6 +92,42 @@ class Close:
 
 
 Request: TypeAlias = Load | ComputeLogits | Encode | EncodeChat | MeasureMemory
+
+
+# --- notes, parent to child: nothing answers them, and a model without a cache has no use for them --------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """The user looks at ``path``: it leaves the cache last. A request for a single prefix says the same of it."""
+
+    path: TokenIds
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """``prefix`` is about to be asked for, as in `ComputeLogits`: compute it as soon as nothing else is to be done."""
+
+    prefix: TokenIds
+    prompt_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetLookAhead:
+    """How many likeliest children to compute while nobody asks (0: none), and whether on battery as well."""
+
+    count: int
+    on_battery: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetCacheBudget:
+    """Hold at most ``budget`` bytes of keys, values and logits between requests."""
+
+    budget: int
+
+
+Note: TypeAlias = Pin | Expect | SetLookAhead | SetCacheBudget
 
 
 # --- answers, child to parent ----------------------------------------------------------------------------------------

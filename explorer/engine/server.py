@@ -1,7 +1,8 @@
 """The engine process: owns the model, answers one request after the other, and ends with its parent.
 
-The main thread runs the model. A second thread always reads the pipe, so that a cancel is seen while a pass runs, the
-parent never blocks while it sends, and the death of the parent ends this process even when a pass never returns.
+The main thread runs the model, and looks ahead while there is nothing to answer. A second thread always reads the
+pipe, so that a cancel is seen while a pass runs, the parent never blocks while it sends, and the death of the parent
+ends this process even when a pass never returns.
 No module on the way here imports Qt or torch; a neural model's opener imports torch when it is called.
 """
 
@@ -18,13 +19,13 @@ import threading
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import psutil
 from numpy.typing import NDArray
 
 from explorer.engine.failures import failed
+from explorer.engine.look_ahead import CachingModel, LookAhead
 from explorer.engine.protocol import (
     Answer,
     Cancel,
@@ -35,6 +36,7 @@ from explorer.engine.protocol import (
     EncodeChat,
     Encoded,
     EngineMemory,
+    Expect,
     FromChild,
     Load,
     Loaded,
@@ -42,7 +44,11 @@ from explorer.engine.protocol import (
     LogLine,
     MeasureMemory,
     MemoryMeasured,
+    Note,
+    Pin,
     Request,
+    SetCacheBudget,
+    SetLookAhead,
     Working,
 )
 from explorer.engine.wire import send_array
@@ -55,20 +61,17 @@ Opener = Callable[[ModelRef, ProgressCallback, CancelToken], LanguageModel]
 _PROGRESS_SECONDS = 0.05
 _ORPHAN_SECONDS = 2.0  # what an opener gets to put its files in order when the parent is gone
 
-# Read by the libraries when a neural model's opener imports them.
-_QUIET_LIBRARIES = {
+# Read by the libraries when a neural model's opener imports them. A thread of OpenMP that waits shall spin no longer
+# than a few microseconds: while they spun, two threads on two cores, one of them busy, took 5 to 25 times as long as
+# one thread; with these values as long as one, and on idle cores they lose nothing.
+_LIBRARY_SETTINGS = {
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "GOMP_SPINCOUNT": "1000",
     "TOKENIZERS_PARALLELISM": "false",
     "TRANSFORMERS_VERBOSITY": "error",
     "TRANSFORMERS_NO_ADVISORY_WARNINGS": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
 }
-
-
-@runtime_checkable
-class CachingModel(Protocol):
-    """What a model with a prefix cache also offers. Called from the reading thread while the model works."""
-
-    def cache_stats(self) -> CacheStats: ...
 
 
 def main(connection: Connection, traces: Connection, opener: str) -> None:
@@ -79,7 +82,7 @@ def main(connection: Connection, traces: Connection, opener: str) -> None:
     _leave_the_terminal_alone()
     if os.name == "posix":  # elsewhere a Connection is no file descriptor
         faulthandler.enable(traces.fileno())
-    for name, value in _QUIET_LIBRARIES.items():
+    for name, value in _LIBRARY_SETTINGS.items():
         os.environ.setdefault(name, value)
     Server(connection, opener).run()
     if sys.stderr is not None:
@@ -94,7 +97,8 @@ class Server:
         self._connection = connection
         self._opener = opener
         self._model: LanguageModel | None = None
-        self._requests: queue.SimpleQueue[tuple[Request, CancelToken] | None] = queue.SimpleQueue()
+        self._ahead: LookAhead | None = None  # for a model with a cache
+        self._requests: queue.SimpleQueue[tuple[Request, CancelToken] | Note | None] = queue.SimpleQueue()
         self._tokens: dict[int, CancelToken] = {}
         self._sending = threading.Lock()
         self._log = _LogQueue()
@@ -104,7 +108,10 @@ class Server:
         logging.captureWarnings(True)
         logging.getLogger().addHandler(self._log)
         threading.Thread(target=self._read, name="engine-reader", daemon=True).start()
-        while (item := self._requests.get()) is not None:
+        while (item := self._next()) is not None:
+            if not isinstance(item, tuple):
+                self._note(item)
+                continue
             request, token = item
             try:
                 self._serve(request, token)
@@ -124,7 +131,7 @@ class Server:
             time.sleep(_ORPHAN_SECONDS)
             os._exit(1)
 
-    def _take(self, message: Request | Cancel | Close) -> None:
+    def _take(self, message: Request | Note | Cancel | Close) -> None:
         match message:
             case Cancel(number):
                 if (token := self._tokens.get(number)) is not None:
@@ -133,16 +140,49 @@ class Server:
                 self._stop()
             case MeasureMemory(number):
                 self._send(_measured(number, self._model))
+            case Pin() | Expect() | SetLookAhead() | SetCacheBudget():
+                self._requests.put(message)
+                self._interrupt(message)
             case _:
                 token = self._tokens[message.number] = CancelToken()
                 self._requests.put((message, token))
+                self._interrupt(message)
+
+    def _interrupt(self, message: Request | Note | Close) -> None:
+        if self._ahead is not None:
+            self._ahead.interrupt(message)
 
     def _stop(self) -> None:
         for token in tuple(self._tokens.values()):
             token.cancel()
         self._requests.put(None)
+        self._interrupt(Close())
 
     # --- the main thread ---------------------------------------------------------------------------------------------
+
+    def _next(self) -> tuple[Request, CancelToken] | Note | None:
+        """What was asked first; while nothing is, work ahead."""
+        while True:
+            delay = None if self._ahead is None else self._ahead.delay
+            try:
+                return self._requests.get(timeout=delay)
+            except queue.Empty:
+                assert self._ahead is not None  # else there is no delay to run out
+                self._ahead.work(others_wait=lambda: not self._requests.empty())
+
+    def _note(self, note: Note) -> None:
+        model, ahead = self._model, self._ahead
+        if not isinstance(model, CachingModel) or ahead is None:
+            return
+        match note:
+            case Pin(path):
+                model.pin(path)
+            case Expect():
+                ahead.expect(note)
+            case SetLookAhead():
+                ahead.set(note)
+            case SetCacheBudget(budget):
+                model.set_cache_budget(budget)
 
     def _serve(self, request: Request, token: CancelToken) -> None:
         logits: NDArray[np.float32] | None = None
@@ -169,6 +209,7 @@ class Server:
                 model = _find(self._opener)(ref, self._reporter(number), token)
                 token.raise_if_cancelled()
                 self._model = model
+                self._ahead = LookAhead(model) if isinstance(model, CachingModel) else None
                 return Loaded(number, model.info, model.vocabulary.to_bytes())
             case Encode(number, text):
                 return Encoded(number, tuple(self._loaded.encode(text)))
@@ -186,7 +227,10 @@ class Server:
         wanted = (len(request.prefixes), self._loaded.info.vocab_size)
         if logits.shape != wanted:
             raise ValueError(f"the model answered with logits of shape {logits.shape} instead of {wanted}")
-        return np.ascontiguousarray(logits, dtype=np.float32)
+        answer = np.ascontiguousarray(logits, dtype=np.float32)
+        if self._ahead is not None:
+            self._ahead.answered(request.prefixes, request.prompt_length, answer)
+        return answer
 
     @property
     def _loaded(self) -> LanguageModel:
@@ -275,7 +319,7 @@ def _measured(number: int, model: LanguageModel | None) -> Answer:
         rss = psutil.Process().memory_info().rss
         cache = model.cache_stats() if isinstance(model, CachingModel) else CacheStats(0, 0, 0)
         device = "cpu" if model is None else model.info.environment.device
-        memory = EngineMemory(rss, cache.bytes_used, cache.budget, _device_bytes(device))
+        memory = EngineMemory(rss, cache.bytes_used, cache.budget, _device_bytes(device), _free_bytes(device))
     except Exception as error:  # must not end the reading thread
         return failed(number, error, loading=False)
     return MemoryMeasured(number, memory)
@@ -287,3 +331,11 @@ def _device_bytes(device: str) -> int | None:
     from explorer.models import devices  # needs torch, which only a model on a device has loaded
 
     return devices.device_bytes(device)
+
+
+def _free_bytes(device: str) -> int:
+    if device == "cpu":
+        return int(psutil.virtual_memory().available)
+    from explorer.models import devices  # as above
+
+    return devices.free_memory(device)

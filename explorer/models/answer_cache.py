@@ -21,6 +21,9 @@ class AnswerCache:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __contains__(self, prefix: TokenIds) -> bool:
+        return prefix in self._rows
+
     @property
     def nbytes(self) -> int:
         return self._bytes

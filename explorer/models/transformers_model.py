@@ -211,6 +211,17 @@ class TransformersModel:
         """Keep ``path``, and no path pinned before it, cached before all others."""
         self._forward.pin(path)
 
+    def missing(self, prefixes: Sequence[TokenIds]) -> int:
+        """How many tokens a call for ``prefixes`` would have to compute."""
+        left = sorted(prefix for prefix in set(map(tuple, prefixes)) if prefix not in self._answers)
+        short, long = self._split(left)
+        return self._forward.work(short) + self._fresh.work(long)
+
+    def _split(self, prefixes: Sequence[TokenIds]) -> tuple[list[TokenIds], list[TokenIds]]:
+        """Prefixes whose beginnings may be reused, and those too long for it."""
+        short = [prefix for prefix in prefixes if len(prefix) <= self._reusable]
+        return short, [prefix for prefix in prefixes if len(prefix) > self._reusable]
+
     def _compute(
         self, wanted: dict[TokenIds, list[int]], result: Logits, progress: ProgressCallback, cancel: CancelToken
     ) -> None:
@@ -231,8 +242,7 @@ class TransformersModel:
         self, left: dict[TokenIds, list[int]], result: Logits, progress: ProgressCallback, cancel: CancelToken
     ) -> None:
         """One try; whatever is answered is taken out of ``left``."""
-        short = sorted(prefix for prefix in left if len(prefix) <= self._reusable)
-        long = sorted(prefix for prefix in left if len(prefix) > self._reusable)
+        short, long = self._split(sorted(left))
         for forward, prefixes in ((self._forward, short), (self._fresh, long)):
             if not prefixes:
                 continue

@@ -32,6 +32,7 @@ VOCABULARY = 32
 KILLED, ABORTS, EXITS, MEMORY_ERROR, OUT_OF_MEMORY, RAISES, STUCK, NOT_A_NUMBER, PRINTS, WARNS, WAITS, BAD_PROMPT = (
     range(1, 13)
 )
+FORGOTTEN = 13  # a caching model keeps nothing of such a prefix
 PLAIN = 20
 HEAVY_MODULES = ("torch", "transformers", "PySide6", "pyqtgraph", "sqlalchemy", "typer", "pytest")
 
@@ -65,6 +66,20 @@ class Gate:
         _append(self.folder / "begun", 1)
         turn = self.passes
         _wait_until(lambda: _size(self.folder / "released") >= turn or (cancel is not None and cancel.cancelled))
+
+    def write(self, what: object) -> None:
+        """In the child: say what was done, see `read`."""
+        with (self.folder / "written").open("a") as stream:
+            stream.write(json.dumps(what) + "\n")
+
+    def read(self, count: int) -> list[Any]:
+        """What the child said, once it has said ``count`` things."""
+        _wait_until(lambda: len(self._written()) >= count)
+        return [json.loads(line) for line in self._written()]
+
+    def _written(self) -> list[str]:
+        file = self.folder / "written"
+        return file.read_text().split("\n")[:-1] if file.exists() else []
 
     def mark(self, name: str) -> None:
         (self.folder / name).touch()
@@ -128,10 +143,32 @@ class FakeModel:
 
 
 class CachingModel(FakeModel):
-    """One that also tells what it holds."""
+    """One that also keeps what it computed, and writes down the prefixes of every call that computes something."""
+
+    def __init__(self, gate: Gate, vocabulary: int) -> None:
+        super().__init__(gate, vocabulary)
+        self._known: set[TokenIds] = set()
+        self._budget = 10**9
+
+    def next_token_logits(self, prefixes: Sequence[TokenIds], **options: Any) -> Logits:
+        if self.missing(prefixes):
+            self.gate.write(prefixes)
+            logits = super().next_token_logits(prefixes, **options)
+            self._known.update(prefixes)
+            return logits
+        return np.stack([expected(prefix, self.info.vocab_size) for prefix in prefixes])
+
+    def missing(self, prefixes: Sequence[TokenIds]) -> int:
+        return sum(len(prefix) if prefix[0] == FORGOTTEN else 1 for prefix in prefixes if prefix not in self._known)
 
     def cache_stats(self) -> CacheStats:
-        return CacheStats(bytes_used=10, budget=20, entries=1)
+        return CacheStats(bytes_used=len(self._known), budget=self._budget, entries=1)
+
+    def set_cache_budget(self, budget: int) -> None:
+        self._budget = budget
+
+    def pin(self, path: TokenIds) -> None:
+        self.gate.write(["pin", *path])
 
 
 def expected(prefix: Sequence[int], vocabulary: int = VOCABULARY) -> Logits:

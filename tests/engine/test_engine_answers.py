@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from explorer.engine.client import Engine
 from explorer.engine.server import Throttle
-from explorer.messages import EngineError, ModelLoadError, OutOfMemory, PromptError
+from explorer.messages import EngineCrashed, EngineError, ModelLoadError, OutOfMemory, PromptError
 from explorer.progress import Progress
 from explorer.text import ChatMessage
 
@@ -179,13 +181,51 @@ def test_throttle_lets_about_twenty_reports_a_second_through() -> None:
     assert [report.phase for report in sent[-2:]] == ["Reading", "Checking"]
 
 
-def test_memory_with_and_without_a_cache(engine: Engine, loaded: Engine) -> None:
+def test_memory_with_and_without_a_cache(engine: Engine, loaded: Engine, tmp_path: Path) -> None:
     memory = loaded.memory()
     assert memory.rss_bytes > 5_000_000
+    assert memory.free_bytes > 5_000_000
     assert (memory.cache_bytes, memory.cache_budget_bytes, memory.device_bytes) == (0, 0, None)
-    engine.load(fakes.ref(load="caching"))
+    engine.load(fakes.ref(tmp_path, load="caching"))
+    engine.next_token_logits([(fakes.PLAIN,), (fakes.PLAIN, 1)])
     memory = engine.memory()
-    assert (memory.cache_bytes, memory.cache_budget_bytes, memory.device_bytes) == (10, 20, None)
+    assert (memory.cache_bytes, memory.cache_budget_bytes, memory.device_bytes) == (2, 10**9, None)
+
+
+def test_a_chosen_cache_budget_outlives_the_process(engine: Engine, tmp_path: Path) -> None:
+    engine.set_cache_budget(10)  # before there is a model
+    engine.load(fakes.ref(tmp_path, load="caching"))
+    engine.encode("A")  # notes are read in order with requests, memory beside them
+    assert engine.memory().cache_budget_bytes == 10
+    engine.set_cache_budget(-1)
+    engine.encode("A")
+    assert engine.memory().cache_budget_bytes == 0
+    engine.restart()
+    engine.encode("A")
+    assert engine.memory().cache_budget_bytes == 0
+
+
+def test_notes_without_a_model_a_cache_or_a_process_do_nothing(engine: Engine) -> None:
+    def give_all_notes() -> None:
+        engine.pin((1,))
+        engine.expect((fakes.KILLED,))
+        engine.set_look_ahead(8)
+        engine.set_cache_budget(100)
+
+    give_all_notes()
+    engine.load(fakes.ref())
+    give_all_notes()
+    assert engine.encode("A") == (1,)
+    assert engine.memory().cache_budget_bytes == 0
+    engine.kill()
+    give_all_notes()
+    engine.restart()
+    assert engine.pid is not None
+    os.kill(engine.pid, signal.SIGKILL)  # and nobody has noticed
+    for _ in range(3):
+        give_all_notes()
+    with pytest.raises(EngineCrashed):
+        engine.encode("A")
 
 
 def test_warnings_in_the_child_reach_the_parents_log(loaded: Engine, caplog: pytest.LogCaptureFixture) -> None:

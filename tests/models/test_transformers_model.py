@@ -321,6 +321,27 @@ def test_the_pinned_path_survives_others(kind: str, folder_of: Callable[[str], P
     assert passes.tokens == [1]
 
 
+@pytest.mark.parametrize("kind", ["llama", "lfm2"])
+def test_what_a_call_would_have_to_compute_is_known_before(kind: str, folder_of: Callable[[str], Path]) -> None:
+    model = load(folder_of(kind))
+    node = text(10)
+    children = [(*node, token) for token in (3, 1, 3)]
+    assert model.missing([]) == 0
+    assert model.missing([node]) == 10
+    assert model.missing(children) == 12
+    model.next_token_logits([node])
+    assert model.missing([node, *children]) == 2
+    model.next_token_logits(children[:1])
+    assert model.missing(children) == 1
+
+
+def test_without_a_cache_every_call_is_as_dear_as_the_first(folder_of: Callable[[str], Path]) -> None:
+    model = load(folder_of("longrope"))  # beyond 16 tokens nothing may be reused
+    node = text(20)
+    model.next_token_logits([node])
+    assert model.missing([(*node, 1)]) == 21
+
+
 def test_a_budget_of_nothing_keeps_nothing_and_is_right(
     folder_of: Callable[[str], Path], reference_of: Callable[[str], Reference]
 ) -> None:

@@ -1,0 +1,74 @@
+"""Where a node's numbers come from, and what the engine is told meanwhile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from explorer.decoding.params import Settings, StopParams
+from explorer.engine.client import Engine
+from explorer.workspace import Workspace
+
+
+@pytest.fixture
+def told(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[int, ...]]]:
+    """What the engine was told and asked, in order."""
+    told: list[tuple[str, tuple[int, ...]]] = []
+    ask = workspace.engine.next_token_logits
+
+    def next_token_logits(prefixes: Any, **options: Any) -> Any:
+        told.append(("ask", *prefixes))
+        return ask(prefixes, **options)
+
+    monkeypatch.setattr(workspace.engine, "next_token_logits", next_token_logits)
+    monkeypatch.setattr(Engine, "pin", lambda _, path: told.append(("pin", path)))
+    monkeypatch.setattr(Engine, "expect", lambda _, prefix, prompt_length: told.append(("expect", prefix)))
+    return told
+
+
+def test_a_run_says_what_comes_next_before_it_saves(
+    workspace: Workspace, told: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = workspace.new_session("")
+    append = workspace.store.append
+    monkeypatch.setattr(workspace.store, "append", lambda *rest: (told.append(("save", ())), append(*rest)))
+    list(session.run("greedy"))
+    a, c, end = (session.tree.node(node).token_id for node in session.tree.path(session.state.current))
+    # Nothing follows an end of text.
+    assert told == [
+        ("ask", ()),
+        ("expect", (a,)),
+        ("save", ()),
+        ("ask", (a,)),
+        ("expect", (a, c)),
+        ("save", ()),
+        ("ask", (a, c)),
+        ("save", ()),
+    ]
+    assert end in session.eos_token_ids
+
+
+def test_a_node_whose_numbers_are_at_hand_is_pinned_once_and_not_expected(
+    workspace: Workspace, told: list[Any]
+) -> None:
+    session = workspace.new_session("")
+    session.step_greedy()
+    step = session.state.current
+    session.view()
+    told.clear()
+    session.select(0)
+    for _ in range(2):
+        session.view()
+    assert told == [("pin", ())]
+    session.step_greedy()
+    assert session.state.current == step
+    session.view()
+    assert told == [("pin", ()), ("pin", session.prefix(step))]
+
+
+def test_a_step_to_a_limit_expects_nothing(workspace: Workspace, told: list[Any]) -> None:
+    settings = Settings(stopping=StopParams(max_new_tokens=1), sources={"max_new_tokens": "user"})
+    session = workspace.new_session("", settings=settings)
+    session.step_greedy()
+    assert told == [("ask", ())]
