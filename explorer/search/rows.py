@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.decoding.distribution import Trace
 from explorer.decoding.float32 import DoubleArray, FloatArray, sort_keys
 from explorer.decoding.logits import LISTED, IdArray, Observation, SortedLogits, Tail, check_usable
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import run_chain
 from explorer.decoding.processors import StepContext
 from explorer.decoding.scores import LiveScores
+from explorer.search.beam_settings import filters_left_out
 from explorer.tree import Edge, HowChosen
 
 
@@ -110,38 +113,70 @@ class NodeRow:
     def beam_scores(self, count: int, filters: SamplingParams, *, renormalize: bool) -> BeamScores:
         """What a beam search adds up: torch's log-softmax of the logits, then ``filters`` run on it.
 
-        At most ``count`` of the tokens that are left. ``renormalize`` makes them sum to 1 again (transformers'
-        renormalize_logits).
+        ``count`` or more of the tokens that are left, fewer where no more are. ``filters`` are `beam_filters`: each
+        changes single tokens, so the others keep their order and are not looked at. ``renormalize`` makes all that is
+        left sum to 1 again (transformers' renormalize_logits).
         """
-        if not filters.values:
-            token_ids = self._best(count, among=self._possible)
-            best = self._ascending[-1]
-            log_total = np.float32(self.observation.logsumexp - float(best))
-            return BeamScores(token_ids, (self._raw[token_ids] - best) - log_total)
-        trace = run_chain(log_probabilities(SortedLogits.from_raw(self._raw)), filters, self._context)
+        edited = _edited_ids(filters, self._context, len(self._raw))
+        token_ids = self._best(count + len(edited), among=self._possible)
+        if not len(edited):
+            return BeamScores(token_ids, self._log_softmax(token_ids))
+        token_ids = np.union1d(token_ids, edited).astype(np.int32)
+        trace = self._run(filters, token_ids, self._log_softmax(token_ids))
         left = trace.final
         if not len(left):
             blocked_by = next(step.stage.name for step in trace.steps if not len(step.after))
             return BeamScores(left.token_ids, left.scores, blocked_by)
-        scores = left.logprobs if renormalize else left.scores
+        scores = left.scores
+        if renormalize:
+            others = self._log_mass_outside(token_ids) - self.observation.logsumexp
+            scores = scores - np.float32(_log_total(left, others))
         return BeamScores(left.token_ids[:count], scores[:count])
+
+    def _sampled(self, token_ids: IdArray, model: DoubleArray) -> DoubleArray:
+        """Log-probabilities of given tokens under the settings' own chain, NaN where they cannot be drawn."""
+        if not self._sampling.values:
+            return np.where(np.isneginf(model), np.nan, model)
+        if filters_left_out(self._sampling):
+            left, log_total = self._left, None
+        else:
+            edited = _edited_ids(self._sampling, self._context, len(self._raw))
+            among = np.union1d(token_ids, edited).astype(np.int32)
+            left = self._run(self._sampling, among, self._raw[among]).final
+            log_total = _log_total(left, self._log_mass_outside(among))
+        sampled = np.full(len(token_ids), np.nan)
+        places = left.locate(token_ids.astype(np.int64))
+        found = places >= 0
+        if found.any():
+            scores = left.scores[places[found]].astype(np.float64)
+            total = float(left.scores[0]) + left.log_weight if log_total is None else log_total
+            sampled[found] = np.minimum(0.0, scores - total)
+        return sampled
 
     @cached_property
     def _left(self) -> LiveScores:
         """What the settings' own chain leaves to be drawn."""
         return run_chain(SortedLogits.from_raw(self._raw), self._sampling, self._context).final
 
-    def _sampled(self, token_ids: IdArray, model: DoubleArray) -> DoubleArray:
-        if not self._sampling.values:
-            return np.where(np.isneginf(model), np.nan, model)
-        left = self._left
-        sampled = np.full(len(token_ids), np.nan)
-        places = left.locate(token_ids.astype(np.int64))
-        found = places >= 0
-        if found.any():
-            distance = left.scores[places[found]].astype(np.float64) - float(left.scores[0])
-            sampled[found] = np.minimum(0.0, distance - left.log_weight)
-        return sampled
+    def _run(self, filters: SamplingParams, token_ids: IdArray, values: FloatArray) -> Trace:
+        """Filters that change single tokens, run on those alone that they change and that are asked for."""
+        order = np.argsort(sort_keys(values, token_ids))
+        return run_chain(SortedLogits(token_ids[order], values[order], len(self._raw)), filters, self._context)
+
+    def _log_softmax(self, token_ids: IdArray) -> FloatArray:
+        """torch's log-softmax of the logits, up to the rounding of its sum."""
+        best = self._ascending[-1]
+        log_total = np.float32(self.observation.logsumexp - float(best))
+        logprobs: FloatArray = (self._raw[token_ids] - best) - log_total
+        return logprobs
+
+    def _log_mass_outside(self, token_ids: IdArray) -> float:
+        """Natural log of the sum of exp(logit) over all other tokens."""
+        others = np.ones(len(self._raw), np.bool_)
+        others[token_ids] = False
+        best = self._ascending[-1]
+        total = float(np.exp(self._raw[others] - best).sum(dtype=np.float64))
+        return float(best) + math.log(total) if total else -math.inf
 
     def _best(self, count: int, among: int) -> IdArray:
         count = min(count, among)
@@ -170,10 +205,13 @@ class NodeRow:
         return max(0.0, float(np.log(weight)) - float((weights * distance).sum(dtype=np.float64)) / weight)
 
 
-def log_probabilities(logits: SortedLogits) -> SortedLogits:
-    """torch's log-softmax of all logits, which is what transformers' processors see within a beam search."""
-    live = logits.live
-    values = np.full(len(logits.logits), -np.inf, np.float32)
-    values[: len(live)] = live.logprobs
-    order = np.argsort(sort_keys(values, logits.token_ids))  # rounding makes neighbours equal; ties stand by id
-    return SortedLogits(logits.token_ids[order], values[order], logits.vocab_size)
+def _edited_ids(filters: SamplingParams, context: StepContext, size: int) -> NDArray[np.int64]:
+    """Ids below ``size`` whose scores the filters that are on may change, ascending."""
+    changed = [stage.edited_ids(filters, context) for stage in filters.stages if filters.runs(stage)]
+    ids = np.unique(np.concatenate([*changed, np.zeros(0, np.int64)]))
+    return ids[(ids >= 0) & (ids < size)]
+
+
+def _log_total(left: LiveScores, others: float) -> float:
+    """Natural log of the sum of exp(score) over the tokens left and over the others, whose log-sum is given."""
+    return float(np.logaddexp(float(left.scores[0]) + left.log_weight, others)) if len(left) else others

@@ -15,7 +15,7 @@ from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import StepContext
 from explorer.messages import EngineError
 from explorer.search.beam_settings import beam_filters, filters_left_out
-from explorer.search.rows import NodeRow, log_probabilities
+from explorer.search.rows import NodeRow
 
 CONTEXT = StepContext((1, 2, 3), (4, 1), (2,))
 SETTINGS = {
@@ -91,18 +91,30 @@ def test_a_penalty_runs_on_log_probabilities_in_a_beam_search() -> None:
     context = StepContext((0, 1), (), ())
     sampling = SamplingParams.make(repetition_penalty=1.2)
 
-    def probabilities(scores: SortedLogits) -> list[float]:
-        shown = evaluate(scores, sampling, context)
-        return [shown.row(token_id).sampling_prob for token_id in range(4)]
-
-    assert probabilities(SortedLogits.from_raw(raw)) == pytest.approx([0.2093, 0.0274, 0.0910, 0.6723], abs=1e-4)
-    assert probabilities(log_probabilities(SortedLogits.from_raw(raw))) == pytest.approx(
-        [0.1920, 0.0174, 0.0942, 0.6963], abs=1e-4
+    shown = evaluate(SortedLogits.from_raw(raw), sampling, context)
+    assert [shown.row(token_id).sampling_prob for token_id in range(4)] == pytest.approx(
+        [0.2093, 0.0274, 0.0910, 0.6723], abs=1e-4
     )
     found = NodeRow(raw, sampling, context).beam_scores(4, sampling, renormalize=True)
     assert np.exp(found.scores[np.argsort(found.token_ids)]) == pytest.approx(
         [0.1920, 0.0174, 0.0942, 0.6963], abs=1e-4
     )
+
+
+@given(st.integers(0, 10_000), st.sampled_from([5, 300, 2000]), st.sampled_from(["plain", "holes"]), st.booleans())
+def test_beam_scores_are_those_of_the_whole_chain_on_log_probabilities(
+    seed: int, size: int, kind: str, renormalize: bool
+) -> None:
+    raw, filters = logits(seed, size, kind), SETTINGS["history"]
+    logprobs = raw - np.logaddexp.reduce(raw.astype(np.float64)).astype(np.float32)
+    shown = evaluate(SortedLogits.from_raw(logprobs), filters, CONTEXT)
+    found = NodeRow(raw, filters, CONTEXT).beam_scores(10, filters, renormalize=renormalize)
+    expected = [shown.row_at(place) for place in range(min(10, shown.kept))]
+    assert len(found.token_ids) == len(expected)
+    scores = [row.sampling_logprob if renormalize else row.processed for row in expected]
+    assert found.scores == pytest.approx(scores, abs=1e-5)
+    clear = [n for n in range(1, len(scores) - 1) if scores[n - 1] > scores[n] + 1e-4 > scores[n + 1] + 2e-4]  # type: ignore[operator]
+    assert [found.token_ids[n] for n in clear] == [expected[n].token_id for n in clear]
 
 
 def test_masked_mass_stays_lost_unless_asked() -> None:
