@@ -336,12 +336,11 @@ def test_the_last_id_of_the_vocabulary_is_one(v0: Workspace) -> None:
         (["--ban", "99999999999999999999"], "ban cannot be 99999999999999999999."),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "distribution"])
 def test_ids_outside_the_vocabulary_are_refused_by_the_command_line(
-    v0: Workspace, library: Path, capsys: pytest.CaptureFixture[str], command: str, options: list[str], words: str
+    v0: Workspace, library: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
 ) -> None:
     model = v0.model.identity.source
-    assert invoke([command, "--model", model, "--ids", "0", *options, "--library", str(library), "--json"]) == 2
+    assert invoke(["run", "--model", model, "--ids", "0", *options, "--library", str(library), "--json"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert words in said.err
