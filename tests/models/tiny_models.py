@@ -65,7 +65,8 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
             "layer_types": ["chunked_attention", "full_attention"],
         },
     ),
-    "longrope": ("phi3", {**_ATTENTION, "rope_parameters": _LONGROPE}),
+    # Phi-3 takes the length it was first trained for from its own config, not from the rope parameters.
+    "longrope": ("phi3", {**_ATTENTION, "original_max_position_embeddings": 16, "rope_parameters": _LONGROPE}),
     "bloom": ("bloom", {**_COMMON, "hidden_size": 32, "n_layer": 2, "n_head": 4}),
     "lfm2": ("lfm2", {**_ATTENTION, "layer_types": ["conv", "full_attention"]}),
     "mamba": ("mamba", {**_COMMON, "hidden_size": 32, "num_hidden_layers": 2, "state_size": 4}),
