@@ -33,6 +33,10 @@ def searches(draw: st.DrawFn) -> dict[str, Any]:
         filters["no_repeat_ngram_size"] = draw(st.integers(1, 3))
     if eos and draw(st.integers(0, 3)) == 0:
         filters["min_new_tokens"] = draw(st.integers(1, 3))
+    if draw(st.integers(0, 3)) == 0:
+        filters["logit_bias"] = {draw(st.integers(0, vocab_size - 1)): draw(st.floats(-3, 3))}
+    if draw(st.integers(0, 3)) == 0:
+        filters["ban"] = (draw(st.integers(0, vocab_size - 1)),)
     return {
         "seed": draw(st.integers(0, 2**31)),
         "vocab_size": vocab_size,
@@ -57,8 +61,17 @@ def both(search: dict[str, Any]) -> tuple[list[BeamStep], list[tuple[Path, float
     limit, beams = search["max_new_tokens"], search["beams"]
     sampling = SamplingParams.make(**search["filters"])
     ours = TableSearch(table, search["prompt"], search["eos"], max_new_tokens=limit, sampling=sampling).steps(beams)
-    options = {**beams.to_json(), **search["filters"], "max_new_tokens": limit}
+    options = {**beams.to_json(), **_as_transformers_calls_them(search["filters"]), "max_new_tokens": limit}
     return ours, generate(table, search["vocab_size"], search["prompt"], search["eos"], **options)
+
+
+def _as_transformers_calls_them(filters: dict[str, Any]) -> dict[str, Any]:
+    options = dict(filters)
+    if "logit_bias" in options:
+        options["sequence_bias"] = {(token_id,): bias for token_id, bias in options.pop("logit_bias").items()}
+    if "ban" in options:
+        options["suppress_tokens"] = list(options.pop("ban"))
+    return options
 
 
 @settings(max_examples=300)
