@@ -1,12 +1,13 @@
 """What the engine computes while nobody asks: what is about to be asked for, and the likeliest children of a node.
 
 Everything computed stays in the model's own caches, so that the request that comes is answered from them. Work goes in
-passes of a few tokens and stops before the next pass as soon as anything else is asked.
+short passes and stops before the next one as soon as anything else is asked.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +23,9 @@ from explorer.models.prefix_cache import CacheStats
 from explorer.progress import Cancelled, CancelToken
 
 DELAY_SECONDS = 0.15  # a run asks again sooner than this, so that looking ahead never comes between its steps
-# Children a pass, and so what a click waits for at worst: measured with SmolLM2-135M on one core, a pass of 4 tokens
-# takes 1.2 times as long as one of a single token, of 8 tokens 1.5 times.
-PASS_CHILDREN = 4
+# What a click waits for at worst, unless a single child takes longer. With SmolLM2-135M on one core a pass over one child
+# takes 70 ms, over two 134, over four 148, over eight 180: slow machines go one by one, fast ones take all at once.
+PASS_SECONDS = 0.1
 MEMORY_SHARE = 32  # the logits of the children may take one in so many bytes of the cache budget
 
 _log = logging.getLogger(__name__)
@@ -68,10 +69,17 @@ class _Node:
 class LookAhead:
     """Plans and does the work. Used by the thread that runs the model; `interrupt` by the one that reads the pipe."""
 
-    def __init__(self, model: CachingModel, discharging: Callable[[], bool] | None = None) -> None:
+    def __init__(
+        self,
+        model: CachingModel,
+        discharging: Callable[[], bool] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """``discharging`` says whether the machine runs on battery now."""
         self._model = model
         self._discharging = discharging or runs_on_battery
+        self._clock = clock
+        self._child_seconds = PASS_SECONDS  # what one child took in the last pass; at first one is tried
         self._setting = SetLookAhead(0, on_battery=False)
         self._expected: Expect | None = None
         self._node: _Node | None = None
@@ -127,8 +135,9 @@ class LookAhead:
             self._running = work  # from here on, whoever comes interrupts it
             if others_wait():
                 return
+            start = self._clock()
             self._model.next_token_logits(work.prefixes, prompt_length=work.prompt_length, cancel=work.cancel)
-            self._done(work)
+            self._done(work, self._clock() - start)
         except Cancelled:
             self._expected = None  # the user went elsewhere
         except Exception:  # nobody asked for it, so nobody is told; whoever asks gets the error
@@ -145,16 +154,17 @@ class LookAhead:
             return None
         if self._children is None:
             self._children = self._likeliest(node)
-        batch = tuple(self._children)[:PASS_CHILDREN]
+        batch = tuple(self._children)[: max(1, int(PASS_SECONDS / self._child_seconds))]
         if not batch or self._model.missing(batch) > len(batch):  # the node itself is not kept: too dear to guess
             self._node = None
             return None
         return _Work(batch, node.prompt_length)
 
-    def _done(self, work: _Work) -> None:
+    def _done(self, work: _Work, seconds: float) -> None:
         if self._expected is not None:
             self._expected = None
         elif self._children is not None:
+            self._child_seconds = max(seconds, 1e-6) / len(work.prefixes)
             for _ in work.prefixes:
                 self._children.popleft()
 

@@ -13,7 +13,7 @@ from engine_fakes import Gate
 
 from explorer.engine import look_ahead
 from explorer.engine.client import Engine
-from explorer.engine.look_ahead import MEMORY_SHARE, PASS_CHILDREN, LookAhead
+from explorer.engine.look_ahead import MEMORY_SHARE, PASS_SECONDS, LookAhead
 from explorer.engine.protocol import Close, ComputeLogits, Encode, Expect, Pin, SetCacheBudget, SetLookAhead
 from explorer.models.base import Logits, TokenIds
 
@@ -27,8 +27,14 @@ class Ahead:
     def __init__(self, folder: Any, count: int = 8, discharging: Callable[[], bool] = lambda: False) -> None:
         self.gate = Gate(folder)
         self.model = fakes.CachingModel(self.gate, fakes.VOCABULARY)
-        self.ahead = LookAhead(self.model, discharging)
+        self.pass_seconds = 0.0
+        self.now = 0.0
+        self.ahead = LookAhead(self.model, discharging, self.clock)
         self.ahead.set(SetLookAhead(count, on_battery=False))
+
+    def clock(self) -> float:
+        self.now += self.pass_seconds
+        return self.now
 
     def ask(self, *prefixes: TokenIds, logits: Logits | None = None) -> None:
         """As the server does when a request comes."""
@@ -56,16 +62,22 @@ def children(*tokens: int) -> list[TokenIds]:
     return [(*NODE, token) for token in tokens]
 
 
-def test_the_likeliest_children_come_first_a_few_at_a_time(ahead: Ahead) -> None:
+def test_the_likeliest_child_comes_first_then_the_others_together(ahead: Ahead) -> None:
     ahead.ask(NODE)
     assert ahead.ahead.delay == look_ahead.DELAY_SECONDS
-    assert PASS_CHILDREN == 4
-    assert ahead.idle() == [
-        children(BEST, BEST - 1, BEST - 2, BEST - 3),
-        children(BEST - 4, BEST - 5, BEST - 6, BEST - 7),
-    ]
+    assert ahead.idle() == [children(BEST), children(*range(BEST - 1, BEST - 8, -1))]
     ahead.ask((*NODE, BEST))  # known already, and the next node to look ahead from
     assert ahead.idle()[0][0] == (*NODE, BEST, BEST)
+
+
+def test_no_pass_is_longer_than_a_click_may_wait(ahead: Ahead) -> None:
+    ahead.pass_seconds = PASS_SECONDS / 2.5
+    ahead.ask(NODE)
+    # Two fit into the time; they take no longer than one did, so four do.
+    assert [len(batch) for batch in ahead.idle()] == [1, 2, 4, 1]
+    ahead.pass_seconds = 2 * PASS_SECONDS
+    ahead.ask((*NODE, 1))
+    assert [len(batch) for batch in ahead.idle()] == [2, 1, 1, 1, 1, 1, 1]
 
 
 def test_between_two_passes_nothing_is_waited_for(ahead: Ahead) -> None:
@@ -92,7 +104,7 @@ def test_switching_off_takes_effect_at_once(ahead: Ahead) -> None:
 def test_what_is_expected_comes_before_the_children(ahead: Ahead) -> None:
     ahead.ask(NODE)
     ahead.ahead.expect(Expect((*NODE, 7), None))
-    assert ahead.idle()[:2] == [children(7), children(BEST, BEST - 1, BEST - 2, BEST - 3)]
+    assert ahead.idle()[:2] == [children(7), children(BEST)]
 
 
 def test_what_was_expected_and_has_been_asked_for_is_not_computed_again(ahead: Ahead) -> None:
@@ -137,7 +149,7 @@ def test_ends_of_a_text_and_impossible_tokens_have_no_children(ahead: Ahead) -> 
     logits = np.full((1, fakes.VOCABULARY), -np.inf, np.float32)
     logits[0, [0, 5, 9]] = (3, 2, 1)  # 0 ends a text
     ahead.ask(NODE, logits=logits)
-    assert ahead.idle() == [children(5, 9)]
+    assert ahead.idle() == [children(5), children(9)]
 
 
 def test_nothing_follows_a_full_context(ahead: Ahead) -> None:
@@ -150,7 +162,8 @@ def test_a_small_cache_bounds_the_number_of_children(ahead: Ahead) -> None:
     for budget, count in ((0, 0), (3 * MEMORY_SHARE * row, 3)):
         ahead.model.set_cache_budget(budget)
         ahead.ask(NODE)
-        assert [len(batch) for batch in ahead.idle()] == [count] * (count > 0)
+        computed = [child for batch in ahead.idle() for child in batch]
+        assert computed == children(BEST, BEST - 1, BEST - 2)[:count]
 
 
 def test_a_node_that_is_not_kept_is_too_dear_to_guess_from(ahead: Ahead) -> None:
@@ -169,8 +182,8 @@ def test_a_failure_ahead_is_nobodys_trouble(ahead: Ahead, caplog: pytest.LogCapt
 @pytest.mark.parametrize(
     ("message", "stops"),
     [
-        (ComputeLogits(1, ((*NODE, BEST - 2),), None, False), False),  # just being computed
-        (ComputeLogits(1, ((*NODE, BEST), (*NODE, BEST - 1)), None, False), False),
+        (ComputeLogits(1, ((*NODE, BEST),), None, False), False),  # just being computed
+        (ComputeLogits(1, ((*NODE, BEST - 2),), None, False), True),
         (ComputeLogits(1, ((*NODE, BEST), NODE), None, False), True),
         (ComputeLogits(1, (), None, False), True),
         (Expect((*NODE, BEST), None), False),
@@ -211,13 +224,13 @@ def test_the_child_looks_ahead_once_it_is_told_to(engine: Engine, gate: Gate) ->
     engine.set_look_ahead(2)
     engine.load(fakes.ref(gate.folder, load="caching"))
     engine.next_token_logits([NODE])
-    assert gate.read(3)[2] == [[*NODE, BEST], [*NODE, BEST - 1]]
+    assert gate.read(4)[2:] == [[[*NODE, BEST]], [[*NODE, BEST - 1]]]
     logits = engine.next_token_logits([(*NODE, BEST), (*NODE, BEST - 1)])
     assert np.array_equal(logits[0], fakes.expected((*NODE, BEST)))
     engine.set_look_ahead(0)
     engine.next_token_logits([(*NODE, 3)])
     engine.expect((*NODE, 4))
-    assert gate.read(6)[3:] == [[[*NODE, 3]], ["pin", *NODE, 3], [[*NODE, 4]]]
+    assert gate.read(7)[4:] == [[[*NODE, 3]], ["pin", *NODE, 3], [[*NODE, 4]]]
 
 
 def test_an_expected_pass_is_not_computed_again(engine: Engine, gate: Gate) -> None:
