@@ -27,7 +27,7 @@ from ui.main_window import application_icon
 from ui.preferences import Preferences
 from ui.theme import load_chinese_font
 
-SIZES = {"small": (1280, 800), "large": (1920, 1200)}
+SIZES = {"small": (1280, 800), "medium": (1440, 900), "large": (1920, 1200)}
 _PATIENCE = 120.0  # seconds
 
 
@@ -118,7 +118,7 @@ def explore(photographer: Photographer) -> None:
 def take_all(folder: Path) -> None:
     for language in ("en", "zh_CN"):
         for theme in ("light", "dark"):
-            for size in SIZES:
+            for size in ("small", "large"):
                 photographer = Photographer(folder, language, theme, size)
                 try:
                     photographer.snap("first-start")
@@ -140,10 +140,13 @@ def main(arguments: list[str]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
         take_all(folder)
         return 0
-    photographer = Photographer(Path(__file__).parent, "en", "light", "large")
+    photographer = Photographer(Path(__file__).parent, "en", "light", "medium")
     try:
         photographer.open("smollm2-135m")
         explore(photographer)
+        session = photographer.explorer.session
+        session.set_settings(session.settings.with_sampling(temperature=0.7, top_p=0.8))
+        photographer.keys(Qt.Key.Key_F)
         photographer.snap("main")
     finally:
         photographer.close()
