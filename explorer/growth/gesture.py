@@ -12,6 +12,7 @@ from explorer.events import Change
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.search.rows import NodeRow
 from explorer.session import Session
+from explorer.stops import stop_after
 from explorer.store.records import StepRecord, StopRecord
 from explorer.tree import Edge, Node, NodeId
 
@@ -26,11 +27,15 @@ class Gesture:
     """
 
     def __init__(self, session: Session, start: NodeId, kind: str, origin: str) -> None:
+        """Raises KeyError where ``start`` is not in the tree. The settings of now hold to the end."""
+        if start not in session.tree:
+            raise KeyError(start)
         self.session = session
         self.start = start
         self._kind = kind
         self._origin = origin
-        self._settings = session.state.settings
+        self._state = session.state
+        self._eos_token_ids = session.eos_token_ids
         self._before = session.tree.token_ids(start)
         self._nodes: dict[Path, NodeId] = {(): start}
         self._stops: dict[Path, StopEvent | None] = {}
@@ -65,7 +70,8 @@ class Gesture:
     def stop_after(self, path: Path) -> StopEvent | None:
         """The stop rule that holds at a path."""
         if path not in self._stops:
-            self._stops[path] = self.session.stop_after(self._before + path)
+            session = self.session
+            self._stops[path] = stop_after(self._before + path, self._state, session.model, session.vocabulary)
         return self._stops[path]
 
     def look(
@@ -77,11 +83,11 @@ class Gesture:
         """
         generated = [self._before + path for path in paths]
         logits = self.session.logits_after(generated, progress=progress, cancel=cancel)
-        prompt, ends = self.session.state.prompt.ids, self.session.eos_token_ids
-        sampling, dtype = self._settings.sampling, self.session.model.environment.dtype
+        prompt, sampling = self._state.prompt.ids, self._state.settings.sampling
+        dtype = self.session.model.environment.dtype
         rows = []
         for path, ids, raw in zip(paths, generated, logits, strict=True):
-            row = NodeRow(raw, sampling, StepContext(prompt, ids, ends), dtype)
+            row = NodeRow(raw, sampling, StepContext(prompt, ids, self._eos_token_ids), dtype)
             rows.append(row)
             if path not in self._nodes or not self.session.observed(self._nodes[path]):
                 self._unseen[path] = row.observation
@@ -99,7 +105,7 @@ class Gesture:
         elif tree.is_hidden(known):
             self._revealed.add(known)
         self._nodes[path] = node_id
-        self._steps.append(StepRecord.into(node, self._settings))
+        self._steps.append(StepRecord.into(node, self._state.settings))
         stop = self.stop_after(path)
         if stop is not None:
             self._arrivals.append(StopRecord(node_id, stop))

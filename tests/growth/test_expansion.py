@@ -222,6 +222,22 @@ def test_looking_elsewhere_does_not_end_it(session: Session) -> None:
     assert session.tree.token_ids(session.state.current) == (A, D)
 
 
+def test_settings_changed_in_between_hold_from_the_next_gesture_on(session: Session) -> None:
+    work = expand(session, ByLevel(2, 3))
+    next(work)
+    session.set_settings(session.state.settings.with_stopping(max_new_tokens=1).with_sampling(temperature=0.5))
+    assert list(work)[-1].ended_by == "depth"
+    steps = [step for command in session.commands for step in command.steps]
+    assert len({step.settings.digest() for step in steps}) == 1
+
+
+def test_a_node_that_is_not_there_cannot_be_expanded(session: Session) -> None:
+    session.step_greedy()
+    session.undo()
+    with pytest.raises(KeyError):
+        grow(session, ByLevel(2, 1), start=1)
+
+
 def test_without_its_model_nothing_grows(session: Session, engine: Any) -> None:
     engine.close()
     with pytest.raises(EngineError, match="eos-tree"):
