@@ -22,6 +22,8 @@ KIND_LABELS: dict[str, str] = {
     "seed": N_("Change the seed"),
     "rename": N_("Rename"),
     "delete": N_("Delete a branch"),
+    "expand": N_("Expand"),
+    "beam": N_("Beam search"),
     "stop": N_("Stop"),
     "environment": N_("The model moved to another environment"),
 }
