@@ -29,6 +29,7 @@ from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.settings_controller import SettingsController
+from ui.controllers.speed_controller import SpeedController
 from ui.controllers.view_controller import ViewController
 from ui.main_window import MainWindow, application_icon
 from ui.preferences import Preferences
@@ -121,6 +122,7 @@ class Explorer(QObject):
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
         )
+        self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
         self.actions = ActionController(

@@ -13,7 +13,7 @@ from ui.theme import ThemeChoice
 
 _LAYOUT_VERSION = 1
 _RUN_LENGTH = 20
-_Flag = Literal["welcome_dismissed"]
+_Flag = Literal["welcome_dismissed", "look_ahead_off", "look_ahead_on_battery"]
 
 
 class Preferences:
@@ -76,6 +76,15 @@ class Preferences:
     @run_length.setter
     def run_length(self, tokens: int) -> None:
         self._settings.setValue("generate/run_length", tokens)
+
+    @property
+    def cache_mib(self) -> int | None:
+        """How much the engine may keep of earlier passes; None leaves it to the engine."""
+        return self._number("engine/cache_mib") or None
+
+    @cache_mib.setter
+    def cache_mib(self, mebibytes: int | None) -> None:
+        self._settings.setValue("engine/cache_mib", mebibytes or 0)
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:

@@ -168,12 +168,15 @@ class Engine:
         """
         self._choose(SetLookAhead(max(0, count), on_battery))
 
-    def set_cache_budget(self, budget: int) -> None:
+    def set_cache_budget(self, budget: int | None) -> None:
         """Let the child hold at most ``budget`` bytes of keys, values and logits; holds for models to come.
 
-        Until this is called it takes a share of the memory that is free once a model is loaded. See `memory`.
+        None, as at first: models to come take a share of the memory that is free once they are loaded. See `memory`.
         """
-        self._choose(SetCacheBudget(max(0, budget)))
+        if budget is None:
+            self._choices.pop(SetCacheBudget, None)
+        else:
+            self._choose(SetCacheBudget(max(0, budget)))
 
     def kill(self) -> None:
         """End the child now, whatever it does, and one that is loading as well. From any thread.

@@ -27,6 +27,7 @@ from explorer.i18n import N_, tr
 from explorer.models.base import ModelInfo, ModelRef
 from ui.format import count, tooltip
 from ui.panels.common import GRID, add_row, describe, plain_label, push_button
+from ui.panels.speed_options import SpeedOptions
 
 if TYPE_CHECKING:  # it comes with the hub's library, which the model thread pays for
     from explorer.models.catalog import ModelEntry
@@ -70,6 +71,7 @@ class ModelPanel(QScrollArea):
         )
         self._device, self._dtype, self._threads = QComboBox(), QComboBox(), QSpinBox()
         self._hub, self._revision = QLineEdit(), QLineEdit()
+        self.speed = SpeedOptions()
         self._open = push_button(tr("Open"), tr("Load the chosen model with the options below."), self._open_chosen)
         self._get = push_button(
             tr("Get"), tr("Download the chosen model, keep it on this computer, and open it."), self._get_chosen
@@ -186,6 +188,7 @@ class ModelPanel(QScrollArea):
         layout.addLayout(buttons)
         layout.addWidget(self._other_group())
         layout.addWidget(self._options_group())
+        layout.addWidget(self.speed)
         layout.addStretch(1)
         self.setWidget(inside)
         self.setWidgetResizable(True)
