@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from explorer.decoding.float32 import FloatArray
 from explorer.decoding.processors import Comparison, Criterion, Stage
+from explorer.decoding.processors.base import NO_IDS
 from explorer.decoding.scores import IdArray, LiveScores
 
 KEPT: Final = -1
@@ -75,13 +76,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TraceStep:
-    """One stage of an evaluation: the scores before and after it. They are the same where it was not active."""
+    """One stage of an evaluation: the scores before and after it. They are the same where it was not active.
+
+    ``edited`` are the ids whose scores the stage set one by one, without the cost of asking which really changed.
+    """
 
     stage: Stage
     active: bool
     before: LiveScores
     after: LiveScores
     criterion: Criterion | None = None
+    edited: NDArray[np.int64] = field(default_factory=lambda: NO_IDS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +138,13 @@ class Trace:
     def values(self, token_id: int) -> list[tuple[str, float]]:
         """A token's score after each active stage, -inf from its removal on."""
         return [(step.stage.name, _score_of(step.after, token_id)) for step in self.steps if step.active]
+
+    def edited_by(self, token_id: int) -> str | None:
+        """The first stage that set this one token's score to another number; None where none did."""
+        for step in self.steps:
+            if token_id in step.edited and _score_of(step.before, token_id) != _score_of(step.after, token_id):
+                return step.stage.name
+        return None
 
     def _report(self, number: int, step: TraceStep) -> StageReport:
         removed = 0.0
@@ -243,6 +255,10 @@ class Distribution:
     def provenance(self, token_id: int) -> Provenance:
         """Why a token is out. Raises KeyError where it is not listed."""
         return self.trace.provenance(int(self.model_rank[self._index(token_id)]) - 1)
+
+    def edited_by(self, token_id: int) -> str | None:
+        """The first stage that raised or lowered this token by its id (a penalty, a bias); None where none did."""
+        return self.trace.edited_by(token_id)
 
     def stage_values(self, token_id: int) -> list[tuple[str, float]]:
         """The token's score after each active stage, ``("model", raw logit)`` first; -inf from its removal on.

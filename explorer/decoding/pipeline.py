@@ -21,6 +21,7 @@ from explorer.decoding.distribution import (
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.processors import StepContext
+from explorer.decoding.processors.base import NO_IDS
 from explorer.decoding.scores import LiveScores, PlaceArray
 from explorer.decoding.unseen import unseen_part
 
@@ -81,14 +82,15 @@ def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepConte
     owner[len(live) :] = IMPOSSIBLE
     steps = []
     for number, stage in enumerate(sampling.stages):
-        before, active, criterion = live, sampling.runs(stage), None
+        before, active, criterion, edited = live, sampling.runs(stage), None, NO_IDS
         if active and len(before):
             outcome = stage.apply(before, sampling, context)
             live, criterion = outcome.after, outcome.criterion
+            edited = stage.edited_ids(sampling, context)
             if len(live) < len(before):
                 owner[owner == KEPT] = number
                 owner[slice(len(live)) if live.places is None else live.places] = KEPT
-        steps.append(TraceStep(stage, active, before, live, criterion))
+        steps.append(TraceStep(stage, active, before, live, criterion, edited))
     return Trace(logits.live, steps, owner, logits.logsumexp, logits.entropy)
 
 

@@ -247,3 +247,14 @@ def test_the_chain_says_what_each_index_means() -> None:
     distribution = of([1, 2], order="llama.cpp")
     assert distribution.stage_names == tuple(report.name for report in distribution.stages)
     assert set(distribution.stage_names) == set(STAGES_BY_NAME)
+
+
+def test_who_changed_a_score_is_known_of_tokens_that_stay() -> None:
+    """C09 S: ids 0, 1 and 2 occurred; of these, a score of 0 is not changed by a repetition penalty."""
+    distribution = of([2, 0, -1, 1], repetition_penalty=1.2, logit_bias=[(3, 0.5)], temperature=0.5)
+    assert [distribution.edited_by(token_id) for token_id in range(4)] == [
+        "repetition_penalty",
+        None,
+        "repetition_penalty",
+        "logit_bias",
+    ]

@@ -135,7 +135,7 @@ class CandidateDelegate(QStyledItemDelegate):
     def _paint_bar(self, painter: QPainter, rect: QRectF, shown: Row, colours: Colours) -> None:
         area = rect.adjusted(PADDING, 0, -PADDING, 0)
         self._paint_bars(painter, area, shown.model_prob, shown.sampling_prob, shown.fate == "kept", colours)
-        if shown.fate != "kept" and self._tag_fits(shown):
+        if _tag(shown) and self._tag_fits(shown):
             self._paint_tag(painter, area, _tag(shown), colours)
 
     def _tag_fits(self, shown: Row) -> bool:
@@ -195,9 +195,11 @@ class CandidateDelegate(QStyledItemDelegate):
 
 
 def _tag(shown: Row) -> str:
-    """Why a token cannot be drawn, in a word or two."""
+    """Why a token cannot be drawn, or what changed its score, in a word or two; empty where there is nothing to say."""
     if shown.fate == "removed":
         return stage_label(shown.stage or "")
+    if shown.fate == "kept":
+        return stage_label(shown.edited_by) if shown.edited_by is not None else ""
     return tr("impossible") if shown.fate == "impossible" else tr("not stored")
 
 

@@ -176,7 +176,7 @@ class CandidateModel(QAbstractTableModel):
         special = self.vocabulary is not None and self.vocabulary.is_special(token_id)
         node = self._taken.get(token_id)
         if index is None:
-            return Row(token_id, label, special, 0, math.nan, math.nan, math.nan, "unlisted", None, node)
+            return Row(token_id, label, special, 0, math.nan, math.nan, math.nan, "unlisted", None, None, node)
         removed = int(distribution.removed_by[index])
         fate: Fate = "kept" if removed == KEPT else "impossible" if removed == IMPOSSIBLE else "removed"
         return Row(
@@ -189,6 +189,7 @@ class CandidateModel(QAbstractTableModel):
             sampling_prob=float(distribution.sampling_probs[index]),
             fate=fate,
             stage=distribution.stage_names[removed] if fate == "removed" else None,
+            edited_by=distribution.edited_by(token_id) if fate == "kept" else None,
             node=node,
         )
 

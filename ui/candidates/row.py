@@ -18,7 +18,8 @@ Fate = Literal["kept", "removed", "impossible", "unlisted"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one row shows. ``stage`` names the filter that removed the token, ``node`` its node where it was taken.
+    """What one row shows. ``stage`` names the filter that removed the token, ``edited_by`` the one that
+    raised or lowered a kept one, ``node`` its node where it was taken.
 
     An unlisted token (of a truncated distribution) has rank 0 and NaN for numbers.
     """
@@ -32,6 +33,7 @@ class Row:
     sampling_prob: float
     fate: Fate
     stage: str | None
+    edited_by: str | None
     node: int | None
 
 
@@ -42,6 +44,8 @@ def fate_text(row: Row) -> str:
         parts.append(tr("removed by {stage}").format(stage=stage_label(row.stage)))
     elif row.fate == "impossible":
         parts.append(tr("the model gives it probability 0"))
+    elif row.edited_by is not None:
+        parts.append(tr("changed by {stage}").format(stage=stage_label(row.edited_by)))
     elif row.fate == "unlisted":
         parts.append(tr("not among the stored tokens"))
     if row.node is not None:
@@ -119,6 +123,8 @@ def row_tooltip(row: Row, distribution: Distribution, vocabulary: Vocabulary | N
 def _removal_lines(row: Row, distribution: Distribution) -> list[str]:
     if row.fate == "impossible":
         return [tr("The model itself gives it probability 0.")]
+    if row.edited_by is not None:
+        return [tr("Its score was changed by {stage}.").format(stage=stage_label(row.edited_by))]
     if row.stage is None:
         return []
     why = distribution.provenance(row.token_id)

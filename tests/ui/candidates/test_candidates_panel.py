@@ -468,3 +468,14 @@ def test_a_vocabulary_of_262144_tokens_costs_no_object_a_row(
     assert len(panel.model._cache) < 5 * PAGE
     last: Any = panel.model.token(262_143)
     assert last == int(np.lexsort((np.arange(262_144), -logits))[-1])
+
+
+def test_a_penalised_token_that_stays_is_marked(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    """C09: a chat's end marker pushed down by a penalty must be seen to be, although it can still be drawn."""
+    panel.set_view(make_view(make_distribution([2.0, 1.0, 0.0], repetition_penalty=1.5)))
+    assert panel.model.row(0).fate == "kept"
+    assert spoken(panel, 0, Qt.ItemDataRole.AccessibleDescriptionRole) == "changed by Repetition penalty"
+    assert "changed by Repetition penalty" in spoken(panel, 0, Qt.ItemDataRole.ToolTipRole)
+    assert spoken(panel, 1, Qt.ItemDataRole.AccessibleDescriptionRole) == ""
