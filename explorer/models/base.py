@@ -23,7 +23,8 @@ class ModelRef:
     """What the user asked to open.
 
     ``source`` is a catalogue name (``smollm2-135m``), a hub name (``owner/name``), a folder, a ``.gguf`` file,
-    ``table:FILE`` or ``lesson:NAME``. ``threads`` None means physical cores minus one, at least one.
+    ``table:FILE`` or ``lesson:NAME``. ``threads`` None means as many as are fastest when the model is loaded, at most
+    the physical cores.
     """
 
     source: str

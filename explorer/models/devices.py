@@ -57,7 +57,7 @@ def choose_placement(device: DeviceChoice, dtype: DtypeChoice, architecture: str
     if dtype != "auto":
         return Placement(place, dtype, (N_("{dtype} because you asked for it."), {"dtype": dtype}))
     if place == "cpu":
-        return Placement(place, "float32", (N_("float32: on the processor it is exact and not slower."), {}))
+        return Placement(place, "float32", (N_("float32: on the processor it is exact."), {}))
     if place == "mps":
         return Placement(place, "float32", (N_("float32: half precision depends on the macOS release."), {}))
     if hardware.cuda_bfloat16:
@@ -98,16 +98,11 @@ def _refuse_float16(device: str, gemma: bool) -> None:
     )
 
 
-def choose_threads(requested: int | None) -> int:
-    """Threads for the processor: as asked, else one less than the physical cores this process may use, at least 1.
-
-    More threads than cores make OpenMP spin against itself: measured 40 times slower on a busy machine.
-    """
-    if requested is not None:
-        return max(1, requested)
+def most_threads() -> int:
+    """The physical cores this process may use. More threads than cores make OpenMP work against itself."""
     physical = psutil.cpu_count(logical=False) or os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else physical
-    return max(1, min(physical, allowed) - 1)
+    return max(1, min(physical, allowed))
 
 
 def device_name(device: str) -> str:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from transformers.cache_utils import DynamicCache
 
 from explorer.i18n import N_
-from explorer.models.base import Logits
 from explorer.models.devices import Note, is_out_of_memory
 from explorer.models.forward import BatchLimits, CausalModel, Forward, FreshForward
 from explorer.models.key_values import KeyValueLayout
@@ -76,10 +75,9 @@ def probe_paths(vocab_size: int, context_length: int) -> tuple[TokenIds, TokenId
 
 
 def reference_logits(model: CausalModel, paths: Sequence[TokenIds]) -> Reference:
-    """Logits of every beginning of ``paths``, from one pass without a cache for each path."""
+    """Logits of every beginning of ``paths``, which are equally long, from one pass without a cache."""
     reference: Reference = {}
-    for path in paths:
-        logits: Logits = model.whole([path], every_position=True)[0]
+    for path, logits in zip(paths, model.whole(paths, every_position=True), strict=True):
         reference.update({path[: length + 1]: row for length, row in enumerate(logits)})
     return reference
 
@@ -107,7 +105,8 @@ def _right_form(
         _unless_out_of_memory(error)
         return None, None
     ways = [TreeForward(model, layout, form, limits) for form in mask_forms(model.config)]
-    return layout, next((index for index, way in enumerate(ways) if _agrees(way, model, paths, reference)), None)
+    calls = [[paths[0][: common_length(*paths) + 1]], _branches(paths)]  # each pass takes a while
+    return layout, next((index for index, way in enumerate(ways) if _agrees(way, model, calls, reference)), None)
 
 
 def _right_options(model: CausalModel, limits: BatchLimits, paths: Sequence[TokenIds]) -> StateOptions | None:
@@ -119,7 +118,8 @@ def _right_options(model: CausalModel, limits: BatchLimits, paths: Sequence[Toke
         StateOptions(STATE_ROWS, limits.tokens, continues, past_mask)
         for continues, past_mask in product((True, False), repeat=2)
     ]
-    return next((options for options in tries if _agrees(StateForward(model, options), model, paths, reference)), None)
+    calls = [[paths[0][: common_length(*paths)]], [paths[0]], _branches(paths)]
+    return next((options for options in tries if _agrees(StateForward(model, options), model, calls, reference)), None)
 
 
 @contextmanager
@@ -144,13 +144,17 @@ def _layout(model: CausalModel) -> KeyValueLayout:
     return KeyValueLayout.of(cache)
 
 
-def _agrees(forward: Forward, model: CausalModel, paths: Sequence[TokenIds], reference: Reference) -> bool:
-    """Whether a way gives the reference's numbers: the shared beginning, one path on from it, then all branches."""
-    forward.set_budget(PROBE_BYTES)
+def _branches(paths: Sequence[TokenIds]) -> list[TokenIds]:
+    """Every beginning of two paths from the shared one on, which has to be asked for again."""
     shared = common_length(*paths)
-    branches = {path[:length] for path in paths for length in range(shared, len(path) + 1)}
+    return sorted({path[:length] for path in paths for length in range(shared, len(path) + 1)})
+
+
+def _agrees(forward: Forward, model: CausalModel, calls: Sequence[Sequence[TokenIds]], reference: Reference) -> bool:
+    """Whether a way gives the reference's numbers, call after call, what the ones before have cached included."""
+    forward.set_budget(PROBE_BYTES)
     try:
-        for prefixes in ([paths[0][:shared]], [paths[0]], sorted(branches)):
+        for prefixes in calls:
             for index, logits in forward.answer(prefixes, CancelToken(), lambda _: None):
                 if not close(logits, reference[prefixes[index]], model.dtype):
                     return False

@@ -35,7 +35,7 @@ def vocabulary_of(tokenizer: Any, vocab_size: int) -> Vocabulary:
     tokens = [backend.id_to_token(token_id) for token_id in range(vocab_size)]
     special_ids = [i for i in tokenizer.all_special_ids if i < vocab_size]
     special_ids += [i for i, added in backend.get_added_tokens_decoder().items() if added.special and i < vocab_size]
-    decoder = json.loads(backend.to_str())["decoder"]
+    decoder = None if backend.decoder is None else json.loads(_pickled_json(backend.decoder))
     for pieces, strips in _candidates(decoder, tokens, backend):
         vocabulary = Vocabulary(pieces, special_ids, strips_leading_space=strips)
         if _agrees(vocabulary, tokens, tokenizer):
@@ -65,6 +65,13 @@ def _candidates(decoder: Any, tokens: Sequence[str | None], backend: Any) -> Ite
     yield from _asked(tokens, backend)
 
 
+def _pickled_json(part: Any) -> bytes:
+    """The JSON of one part of a tokenizer, which is how it pickles; that of the whole has every token and merge in it
+    and takes a second where the vocabulary is large."""
+    state: bytes = part.__getstate__()
+    return state
+
+
 def _steps(decoder: Any) -> list[dict[str, Any]]:
     if decoder is None:
         return []
@@ -88,9 +95,10 @@ def _byte_level_piece(token: str | None, alphabet: dict[str, int]) -> bytes:
     """As the tokenizers library decodes: a token with a character outside the alphabet stands for its own text."""
     if token is None:
         return b""
-    if all(character in alphabet for character in token):
-        return bytes(alphabet[character] for character in token)
-    return token.encode("utf-8")
+    try:
+        return bytes([alphabet[character] for character in token])
+    except KeyError:
+        return token.encode("utf-8")
 
 
 def _byte_fallback_piece(token: str | None, replacements: Sequence[tuple[str, str]]) -> bytes:

@@ -17,13 +17,16 @@ from explorer.i18n import N_
 from explorer.messages import OutOfMemory, PromptError, UserMessage
 from explorer.models.answer_cache import AnswerCache
 from explorer.models.base import Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
+from explorer.models.calibration import WeightSample, measure_bfloat16, measure_threads
 from explorer.models.devices import (
     Hardware,
+    Note,
+    Placement,
     choose_placement,
-    choose_threads,
     default_cache_budget,
     free_memory,
     is_out_of_memory,
+    most_threads,
     release_memory,
 )
 from explorer.models.forward import BatchLimits, CausalModel, Forward, FreshForward
@@ -94,8 +97,7 @@ class TransformersModel:
         weights = count_weights(folder)
         config = load_config(folder)
         placement = choose_placement(ref.device, ref.dtype, identity.architecture or config.model_type, Hardware.here())
-        threads = choose_threads(ref.threads)
-        torch.set_num_threads(threads)
+        torch.set_num_threads(max(1, most_threads() - 1 if ref.threads is None else ref.threads))
         token.raise_if_cancelled()
         tokenizer = load_tokenizer(folder)
         token.raise_if_cancelled()
@@ -113,9 +115,10 @@ class TransformersModel:
         length = context_length(model.config, tokenizer)
         verdict = _try_out(model, limits, length, identity.name)
         token.raise_if_cancelled()
+        notes = (*_speed_notes(model, placement, ref), verdict.note)
         info = ModelInfo(
             identity=identity,
-            environment=environment(placement, threads),
+            environment=environment(placement, torch.get_num_threads()),
             vocab_size=verdict.vocab_size,
             context_length=length,
             eos_token_ids=end_ids(model.model),
@@ -125,7 +128,7 @@ class TransformersModel:
             chat_template=chat_template(tokenizer),
             generation_defaults=generation_defaults(model.model),
             parameters=parameters,
-            notes=(placement.note, verdict.note),
+            notes=notes,
         )
         vocabulary = vocabulary_of(tokenizer, verdict.vocab_size)
         return cls(info, vocabulary, tokenizer, model, verdict.forward, FreshForward(model, limits))
@@ -334,6 +337,23 @@ class _Reporter:
         self._done += tokens
         if self._total >= REPORTED_TOKENS:
             self._progress(Progress(READING, min(self._done, self._total), self._total, "tokens"))
+
+
+def _speed_notes(model: CausalModel, placement: Placement, ref: ModelRef) -> list[Note]:
+    """Choose the number of threads by trying, unless the user has chosen; why this dtype and this number."""
+    notes = [placement.note]
+    if placement.device != "cpu":
+        return notes
+    embeddings = model.model.get_input_embeddings().weight
+    with torch.inference_mode():
+        sample = WeightSample(weight for weight in model.model.parameters() if weight is not embeddings)
+        if ref.dtype == "auto" and sample:
+            notes.append(measure_bfloat16(sample))
+        if ref.threads is None and most_threads() > 1 and sample:
+            threads, note = measure_threads(most_threads(), sample.with_threads)
+            torch.set_num_threads(threads)
+            notes.append(note)
+    return notes
 
 
 def _try_out(model: CausalModel, limits: BatchLimits, length: int, name: str) -> Verdict:

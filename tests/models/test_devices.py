@@ -12,12 +12,12 @@ from explorer.models.base import DeviceChoice, DtypeChoice
 from explorer.models.devices import (
     Hardware,
     choose_placement,
-    choose_threads,
     default_cache_budget,
     device_bytes,
     device_name,
     free_memory,
     is_out_of_memory,
+    most_threads,
     release_memory,
 )
 
@@ -91,19 +91,15 @@ def test_every_choice_is_answered() -> None:
                 assert placement.device == (device if device != "auto" else "cuda")
 
 
-def test_threads_leave_a_core_for_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_are_at_most_the_cores_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("psutil.cpu_count", lambda logical: 8)
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(16)), raising=False)
-    assert choose_threads(None) == 7
+    assert most_threads() == 8
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 1, 2}, raising=False)
-    assert choose_threads(None) == 2
-    monkeypatch.setattr("psutil.cpu_count", lambda logical: 1)
-    assert choose_threads(None) == 1
-
-
-@pytest.mark.parametrize(("requested", "threads"), [(3, 3), (0, 1)])
-def test_threads_are_as_many_as_asked_for_and_at_least_one(requested: int, threads: int) -> None:
-    assert choose_threads(requested) == threads
+    assert most_threads() == 3
+    monkeypatch.setattr("psutil.cpu_count", lambda logical: None)
+    monkeypatch.setattr("os.cpu_count", lambda: None)
+    assert most_threads() == 1
 
 
 @pytest.mark.parametrize(

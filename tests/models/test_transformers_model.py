@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -121,7 +121,7 @@ def test_the_self_check_finds_the_fastest_way_each_model_can_take(
 ) -> None:
     model = load(folder_of(kind))
     assert type(model._forward) is way
-    assert len(model.info.notes) == 2
+    assert len(model.info.notes) == 3  # number format, what another would cost, way
 
 
 def test_every_kind_is_tested() -> None:
@@ -491,6 +491,35 @@ def test_a_template_that_fails_says_why(template: str, words: str, tmp_path: Pat
 # --- What it knows of itself ------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def threads() -> Iterator[None]:
+    """The number of threads is one for the whole process."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("threads")
+def test_threads_are_measured_unless_the_user_says_how_many(
+    folder_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[int] = []
+
+    def measured(limit: int, measure: Callable[[int], tuple[float, float]]) -> tuple[int, tuple[str, dict[str, int]]]:
+        limits.append(limit)
+        measure(2)
+        return 3, ("{threads} threads", {"threads": 3})
+
+    monkeypatch.setattr("explorer.models.transformers_model.most_threads", lambda: 4)
+    monkeypatch.setattr("explorer.models.transformers_model.measure_threads", measured)
+    info = load(folder_of("llama"), ModelRef("")).info
+    assert (limits, info.environment.threads, torch.get_num_threads()) == ([4], 3, 3)
+    assert ("{threads} threads", {"threads": 3}) in info.notes
+    info = load(folder_of("llama"), ModelRef("", threads=1)).info
+    assert (limits, info.environment.threads, torch.get_num_threads()) == ([4], 1, 1)
+
+
+@pytest.mark.usefixtures("threads")
 def test_what_a_model_says_of_itself(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path, "llama")
     generation = {"eos_token_id": [END, 3], "temperature": 0.6, "top_k": 20, "do_sample": True}
