@@ -101,6 +101,7 @@ def test_a_killed_engine_is_noticed_and_starts_again_where_it_was(
     pid = explorer.engine.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
+    qtbot.waitUntil(lambda: explorer.engine.pid is None, timeout=PATIENCE_MS)
     press(explorer, Qt.Key.Key_1, Qt.Key.Key_Right)  # whoever steps now meets a dead engine
     qtbot.waitUntil(lambda: any(code.startswith("engine.") for code in codes(explorer)), timeout=PATIENCE_MS)
     assert tokens(explorer) == ["豆浆"]
