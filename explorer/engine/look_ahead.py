@@ -23,8 +23,8 @@ from explorer.models.prefix_cache import CacheStats
 from explorer.progress import Cancelled, CancelToken
 
 DELAY_SECONDS = 0.15  # a run asks again sooner than this, so that looking ahead never comes between its steps
-# What a click waits for at worst, unless a single child takes longer. With SmolLM2-135M on one core a pass over one child
-# takes 70 ms, over two 134, over four 148, over eight 180: slow machines go one by one, fast ones take all at once.
+# What a click waits for at worst, unless a single child takes longer. With SmolLM2-135M on one core a pass over one
+# child takes 70 ms, two 134, four 148, eight 180: slow machines go one by one, fast ones take all at once.
 PASS_SECONDS = 0.1
 MEMORY_SHARE = 32  # the logits of the children may take one in so many bytes of the cache budget
 

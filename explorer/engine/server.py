@@ -65,7 +65,7 @@ _NICE = 10
 # Read by the libraries when a neural model's opener imports them. A thread of OpenMP that waits shall spin no longer
 # than a few microseconds: while they spun, two threads on two cores, one of them busy, took 5 to 25 times as long as
 # one thread; with these values as long as one, and on idle cores they lose nothing.
-_LIBRARY_SETTINGS = {
+LIBRARY_SETTINGS = {
     "OMP_WAIT_POLICY": "PASSIVE",
     "GOMP_SPINCOUNT": "1000",
     "TOKENIZERS_PARALLELISM": "false",
@@ -84,7 +84,7 @@ def main(connection: Connection, traces: Connection, opener: str) -> None:
     _let_the_window_go_first()
     if os.name == "posix":  # elsewhere a Connection is no file descriptor
         faulthandler.enable(traces.fileno())
-    for name, value in _LIBRARY_SETTINGS.items():
+    for name, value in LIBRARY_SETTINGS.items():
         os.environ.setdefault(name, value)
     Server(connection, opener).run()
     if sys.stderr is not None:

@@ -11,17 +11,18 @@ printed and none is asserted. The baselines:
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import statistics
-import time
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+from explorer.engine.server import LIBRARY_SETTINGS
+
+os.environ.update(LIBRARY_SETTINGS)  # read when torch is imported
+
 import numpy as np
-import psutil
 import torch
+from report import Fact, Figure, add_json_option, compare, peak_memory, publish, seconds
 from transformers.cache_utils import DynamicCache
 
 from explorer.models.base import ModelRef, TokenIds
@@ -33,25 +34,19 @@ CHILDREN = 64
 STEPS = 20
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 class Bench:
     """One loaded model and a node of so many tokens."""
 
-    def __init__(self, source: str, tokens: int, threads: int | None) -> None:
-        self.load_seconds = seconds(lambda: self._open(source, threads))
+    def __init__(self, ref: ModelRef, tokens: int) -> None:
+        self.load_seconds = seconds(lambda: self._open(ref))
         self.node = self.model.encode(PASSAGE * (tokens // 10))[:tokens]
         self.network = self.model._fresh._model.model
         self.fresh_ids = iter(np.random.default_rng(1).permutation(self.model.info.vocab_size).tolist())
 
-    def _open(self, source: str, threads: int | None) -> None:
-        model = open_model(ModelRef(source, threads=threads))
+    def _open(self, ref: ModelRef) -> None:
+        model = open_model(ref)
         if not isinstance(model, TransformersModel):
-            raise SystemExit(f"{source} is no neural model")
+            raise SystemExit(f"{ref.source} is no neural model")
         self.model = model
 
     def children(self, count: int) -> list[TokenIds]:
@@ -93,7 +88,7 @@ class Bench:
             return seconds(lambda: [self.model._fresh._model.whole([prefix]) for prefix in prefixes]) / count
 
 
-def measure(bench: Bench, rounds: int) -> dict[str, float]:
+def measure(bench: Bench, rounds: int) -> list[Figure | Fact]:
     steps: list[tuple[float, float]] = []
     together, alone, whole = [], [], []
     bench.ask([bench.node])
@@ -102,19 +97,14 @@ def measure(bench: Bench, rounds: int) -> dict[str, float]:
         together.append(bench.ask(bench.children(CHILDREN)) / CHILDREN)
         alone.append(statistics.median(bench.ask([child]) for child in bench.children(8)))
         whole.append(bench.whole_prefix(2))
-    middle = statistics.median
-    return {
-        "load_s": bench.load_seconds,
-        "bare_step_ms": 1e3 * middle(bare for bare, _ in steps),
-        "step_ms": 1e3 * middle(own for _, own in steps),
-        "step_over_bare": middle(own / bare for bare, own in steps),
-        "child_ms": 1e3 * middle(together),
-        "one_at_a_time_ms": 1e3 * middle(alone),
-        "whole_prefix_ms": 1e3 * middle(whole),
-        "children_against_one_at_a_time": middle(a / t for a, t in zip(alone, together, strict=True)),
-        "children_against_whole_prefix": middle(w / t for w, t in zip(whole, together, strict=True)),
-        "peak_rss_mb": psutil.Process().memory_info().rss / 1e6,
-    }
+    children = f"{CHILDREN} children of a {len(bench.node)}-token node, each"
+    return [
+        compare("one step", [own for _, own in steps], "bare forward", [bare for bare, _ in steps]),
+        compare(children, together, "one at a time", alone),
+        compare(children, together, "whole prefix", whole),
+        Fact("opening the model, libraries imported", bench.load_seconds, "s"),
+        peak_memory(),
+    ]
 
 
 def main() -> None:
@@ -123,21 +113,13 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=200, help="length of the node whose children are computed")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, default=None, help="also write the figures to this file")
+    add_json_option(parser)
     options = parser.parse_args()
-    bench = Bench(options.model, options.tokens, options.threads)
-    figures = measure(bench, options.rounds)
+    bench = Bench(ModelRef(options.model, threads=options.threads), options.tokens)
+    lines = measure(bench, options.rounds)
     environment = bench.model.info.environment
-    print(
-        f"{options.model}, node of {len(bench.node)} tokens, {environment.device} {environment.dtype}, "
-        f"{environment.threads} threads, {CHILDREN} children, {options.rounds} rounds"
-    )
-    for name, value in figures.items():
-        print(f"{name:<36}{value:12.2f}")
-    if options.json is not None:
-        options.json.write_text(
-            json.dumps({"model": options.model, "tokens": options.tokens, **figures}, indent=2), "utf-8"
-        )
+    title = f"{options.model}, {environment.device} {environment.dtype}, {environment.threads} threads"
+    publish(f"{title}, {options.rounds} rounds", lines, options.json)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the process border costs: ``python tests/bench/bench_pipe.py [--json]``. Prints figures and asserts none.
+"""What the process border costs: ``python tests/bench/bench_pipe.py [--json FILE]``. Prints figures and asserts none.
 
 Times `Engine.next_token_logits` of a model that answers at once with an array it has ready, so that the time is the
 border alone; a request without an array; and a child process from its start to a loaded table model. Each figure is
@@ -8,8 +8,6 @@ the median and the least of many calls: on a busy machine the least says more.
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "engine"))  # handed on to
 
 import engine_fakes as fakes
 import numpy as np
+from report import Fact, add_json_option, median_ms, publish
 
 from explorer.engine.client import Engine
 from explorer.models.base import Logits, ModelRef, TokenIds
@@ -94,18 +93,13 @@ def bench_start() -> dict[str, list[float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    arguments = parser.parse_args()
-    figures = {
-        name: {"median_ms": 1000 * statistics.median(times), "least_ms": 1000 * min(times)}
-        for name, times in (bench_pipe() | bench_start()).items()
-    }
-    if arguments.json:
-        print(json.dumps(figures, indent=1))
-        return
-    for name, figure in figures.items():
-        print(f"{name:<50} median {figure['median_ms']:9.3f} ms   least {figure['least_ms']:9.3f} ms")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    add_json_option(parser)
+    options = parser.parse_args()
+    lines: list[Fact] = []
+    for name, times in (bench_pipe() | bench_start()).items():
+        lines += [median_ms(name, times), Fact(f"{name}, at least", 1e3 * min(times), "ms")]
+    publish("The process border, medians and the least of many calls", lines, options.json)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
+
+if sys.platform != "win32":
+    import resource
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,15 @@ def compare(name: str, ours: Sequence[float], baseline: str, theirs: Sequence[fl
     ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
     middle = statistics.median
     return Figure(name, 1e3 * middle(ours), baseline, 1e3 * middle(theirs), middle(ratios))
+
+
+def peak_memory() -> Fact:
+    """The most main memory this process has held."""
+    if sys.platform == "win32":
+        peak = psutil.Process().memory_info().peak_wset
+    else:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Fact("peak memory of the process", peak / 2**20, "MiB")
 
 
 def median_ms(name: str, times: Sequence[float]) -> Fact:
