@@ -58,10 +58,15 @@ class NodeLogits:
         observation = self._stored(node_id)
         return (observation.sorted_logits(), "stored") if observation is not None else (None, "none")
 
-    def expect(self, node_id: NodeId, prefix: tuple[int, ...], prompt_length: int) -> None:
-        """The logits after ``prefix`` will be asked for next: a live engine may compute them meanwhile."""
+    def expect(
+        self, node_id: NodeId, prefix: tuple[int, ...], *, prompt_length: int, then_likeliest: bool = False
+    ) -> None:
+        """The logits after ``prefix`` will be asked for next: a live engine may compute them meanwhile.
+
+        ``then_likeliest``: and after them those of the likeliest child.
+        """
         if node_id not in self._memory:
-            self._engine.expect(prefix, prompt_length=prompt_length)
+            self._engine.expect(prefix, prompt_length=prompt_length, then_likeliest=then_likeliest)
 
     def in_memory(self, node_id: NodeId) -> SortedLogits | None:
         return self._memory.get(node_id)

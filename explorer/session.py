@@ -244,7 +244,12 @@ class Session(SessionReading):
         )
         stops = self._stops_on_arrival(node)
         if not stops:  # the model may go on while this step is written
-            self._logits.expect(child, (*self.prefix(parent), choice.token_id), len(self.state.prompt.ids))
+            self._logits.expect(
+                child,
+                (*self.prefix(parent), choice.token_id),
+                prompt_length=len(self.state.prompt.ids),
+                then_likeliest=kind == "run" and choice.how == "greedy" and not self.state.settings.sampling.values,
+            )
         return self.commit(
             kind,
             origin,

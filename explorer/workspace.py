@@ -12,16 +12,17 @@ from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import StepContext
 from explorer.engine.client import Engine
 from explorer.i18n import N_
-from explorer.messages import EngineError, PromptError, UserMessage
+from explorer.messages import EngineError, UserMessage
 from explorer.models.base import ModelInfo, ModelRef
+from explorer.models.prefix_checks import check_ids, check_length
 from explorer.progress import CancelToken, Progress, ProgressCallback
-from explorer.prompts import check_prompt_length, title_of
 from explorer.session import Session
 from explorer.store import SessionStore
 from explorer.store.records import SessionState, SessionSummary
 from explorer.text import ChatMessage, Prompt, Vocabulary
 from explorer.tree import ROOT
 
+_TITLE_LENGTH = 60
 _SCORE_BATCH = 64  # prefixes a call: 12 MB of logits with a 49 152-token vocabulary, 64 MB with 262 144
 
 
@@ -95,18 +96,7 @@ class Workspace:
 
     def prompt_of_ids(self, ids: Sequence[int]) -> Prompt:
         """A prompt given as token ids. Raises `PromptError` for an id outside the vocabulary."""
-        size = len(self.vocabulary)
-        stray = [token_id for token_id in ids if not 0 <= token_id < size]
-        if stray:
-            raise PromptError(
-                UserMessage(
-                    "prompt.unknown_id",
-                    N_("Token id {id} does not exist."),
-                    N_("The model's vocabulary has ids 0 to {last}."),
-                    N_("Correct the list of ids."),
-                    {"id": stray[0], "last": size - 1},
-                )
-            )
+        check_ids(ids, len(self.vocabulary))
         return Prompt("ids", self.vocabulary.decode(ids), tuple(ids))
 
     # --- sessions ----------------------------------------------------------------------------------------------------
@@ -130,9 +120,9 @@ class Workspace:
             prompt = self.model.default_prompt or ""
         if isinstance(prompt, str):
             prompt = self.encode(prompt)
-        check_prompt_length(prompt.ids, self.model)
+        check_length(prompt.ids, self.model)
         state = SessionState(
-            title=title if title is not None else title_of(prompt),
+            title=title if title is not None else _title_of(prompt),
             prompt=prompt,
             settings=settings,
             seed=seed,
@@ -189,7 +179,7 @@ class Workspace:
 
         Position t is judged by the logits after position t - 1; position 0 has nothing before it and no score.
         """
-        check_prompt_length(ids, self.model)
+        check_length(ids, self.model)
         dtype = self.model.environment.dtype
         if start == 0 and ids:
             yield TokenScore(ids[0], None, None)
@@ -206,6 +196,13 @@ class Workspace:
 def _score_of(logits: SortedLogits, token_id: int) -> TokenScore:
     candidate = evaluate(logits, SamplingParams(), StepContext((), (), ())).row(token_id)
     return TokenScore(token_id, candidate.model_logprob, candidate.rank)
+
+
+def _title_of(prompt: Prompt) -> str:
+    """A session's first title: the beginning of its prompt, or of the last message, on one line."""
+    text = prompt.messages[-1].content if prompt.messages else prompt.text
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
 
 
 def with_default_limit(settings: Settings, max_new_tokens: int) -> Settings:

@@ -153,12 +153,13 @@ class Engine:
         """Let ``path`` leave the cache last, and no path pinned before it. A request for one prefix pins it as well."""
         self._tell(Pin(path))
 
-    def expect(self, prefix: TokenIds, *, prompt_length: int | None = None) -> None:
+    def expect(self, prefix: TokenIds, *, prompt_length: int | None = None, then_likeliest: bool = False) -> None:
         """``prefix`` will be asked for next, as in `next_token_logits`: the child may begin at once.
 
-        Whatever comes of it, nothing is answered; without a model, or one without a cache, it does nothing.
+        ``then_likeliest``: and after it its likeliest child. Whatever comes of it, nothing is answered; without a
+        model, or one without a cache, it does nothing.
         """
-        self._tell(Expect(prefix, prompt_length))
+        self._tell(Expect(prefix, prompt_length, then_likeliest))
 
     def set_look_ahead(self, count: int, *, on_battery: bool = False) -> None:
         """While nobody asks, compute the ``count`` likeliest children of the node asked for last; 0 switches it off.

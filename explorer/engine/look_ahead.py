@@ -82,6 +82,7 @@ class LookAhead:
         self._child_seconds = PASS_SECONDS  # what one child took in the last pass; at first one is tried
         self._setting = SetLookAhead(0, on_battery=False)
         self._expected: Expect | None = None
+        self._followed: TokenIds | None = None  # the prefix after which its likeliest child is expected
         self._node: _Node | None = None
         self._children: deque[TokenIds] | None = None  # of the node; None until they are wanted
         self._running: _Work | None = None
@@ -102,14 +103,18 @@ class LookAhead:
 
     def expect(self, expected: Expect) -> None:
         self._expected = expected
+        self._followed = expected.prefix if expected.then_likeliest else None
 
     def answered(self, prefixes: Sequence[TokenIds], prompt_length: int | None, logits: NDArray[np.float32]) -> None:
         """``prefixes`` were asked for and are answered with ``logits`` (prefixes, vocab): plan what may follow."""
+        followed, self._followed = self._followed, None
         self._expected = self._node = self._children = None
         if len(prefixes) != 1:  # a search, which goes its own way
             return
         prefix = tuple(prefixes[0])
         self._model.pin(prefix)
+        if prefix == followed:
+            self._expect_likeliest(prefix, prompt_length, logits[0])
         if self._setting.count:
             self._node = _Node(prefix, prompt_length, logits[0])
 
@@ -167,6 +172,11 @@ class LookAhead:
             self._child_seconds = max(seconds, 1e-6) / len(work.prefixes)
             for _ in work.prefixes:
                 self._children.popleft()
+
+    def _expect_likeliest(self, prefix: TokenIds, prompt_length: int | None, logits: NDArray[np.float32]) -> None:
+        token = int(logits.argmax())
+        if len(prefix) < self._model.info.context_length and token not in self._model.info.eos_token_ids:
+            self._expected = Expect((*prefix, token), prompt_length)
 
     def _likeliest(self, node: _Node) -> deque[TokenIds]:
         """The children worth computing, likeliest by the model first; the end of a text has none."""

@@ -106,10 +106,14 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """``prefix`` is about to be asked for, as in `ComputeLogits`: compute it as soon as nothing else is to be done."""
+    """``prefix`` is about to be asked for, as in `ComputeLogits`: compute it as soon as nothing else is to be done.
+
+    ``then_likeliest``: and then its likeliest child will be.
+    """
 
     prefix: TokenIds
     prompt_length: int | None
+    then_likeliest: bool = False
 
 
 @dataclass(frozen=True, slots=True)

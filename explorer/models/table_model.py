@@ -16,6 +16,7 @@ import numpy as np
 from explorer.i18n import N_
 from explorer.messages import EngineError, ModelLoadError, PromptError, UserMessage
 from explorer.models.base import Environment, Logits, ModelIdentity, ModelInfo, TokenIds
+from explorer.models.prefix_checks import check_ids, check_length
 from explorer.models.table_format import Row, Table, parse_json, read_table, table_error
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.text import ChatMessage, Vocabulary
@@ -189,28 +190,8 @@ class TableModel:
         )
 
     def _check(self, prefix: TokenIds) -> None:
-        size, context = len(self._table.vocab), self._table.context_length
-        stray = [token_id for token_id in prefix if not 0 <= token_id < size]
-        if stray:
-            raise PromptError(
-                UserMessage(
-                    "prompt.unknown_id",
-                    N_("Token id {id} does not exist."),
-                    N_("The model's vocabulary has ids 0 to {last}."),
-                    N_("Correct the list of ids."),
-                    {"id": stray[0], "last": size - 1},
-                )
-            )
-        if len(prefix) > context:
-            raise PromptError(
-                UserMessage(
-                    "prompt.too_long",
-                    N_("The prompt has {length} tokens; {model} reads at most {context}."),
-                    N_("Nothing was cut: a shortened prompt would give other numbers than the ones you asked for."),
-                    N_("Shorten the prompt, or open a model with a longer context window."),
-                    {"length": len(prefix), "context": context, "model": self._table.name},
-                )
-            )
+        check_ids(prefix, len(self._table.vocab))
+        check_length(prefix, self.info)
 
     def _not_tokens(self, text: str, place: int) -> None:
         raise PromptError(

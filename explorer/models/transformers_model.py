@@ -41,6 +41,7 @@ from explorer.models.model_facts import (
     reusable_length,
 )
 from explorer.models.prefix_cache import CacheStats
+from explorer.models.prefix_checks import check_ids, check_length
 from explorer.models.self_check import Verdict, choose_forward
 from explorer.models.tokenizer_pieces import vocabulary_of
 from explorer.models.transformers_loading import LOADING, load_config, load_tokenizer, load_weights, too_large
@@ -276,37 +277,8 @@ class TransformersModel:
         release_memory(self.info.environment.device)
 
     def _check(self, prefix: TokenIds) -> None:
-        """Raise `PromptError` for a prefix the model cannot take; libraries truncate, crash or go on regardless."""
-        if not prefix:
-            raise PromptError(
-                UserMessage(
-                    "prompt.empty",
-                    N_("The prompt has no tokens."),
-                    N_("A neural model needs at least one token to predict the next."),
-                    N_("Write a prompt, or begin with the model's own start token."),
-                )
-            )
-        if len(prefix) > self.info.context_length:
-            raise PromptError(
-                UserMessage(
-                    "prompt.too_long",
-                    N_("The text has {tokens} tokens; the model's context window holds {limit}."),
-                    N_("Nothing was cut off and nothing was computed."),
-                    N_("Shorten the prompt, or open a model with a longer context."),
-                    {"tokens": len(prefix), "limit": self.info.context_length},
-                )
-            )
-        if min(prefix) < 0 or max(prefix) >= self._known_ids:
-            outside = next(token for token in prefix if not 0 <= token < self._known_ids)
-            raise PromptError(
-                UserMessage(
-                    "prompt.unknown_id",
-                    N_("The token id {token} is not in the model's vocabulary of {size}."),
-                    N_("The ids belong to another tokenizer; nothing was computed."),
-                    N_("Encode the text again with this model."),
-                    {"token": outside, "size": self._known_ids},
-                )
-            )
+        check_length(prefix, self.info)
+        check_ids(prefix, self._known_ids)
 
 
 def _check_characters(text: str) -> None:

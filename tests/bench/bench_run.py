@@ -23,6 +23,7 @@ import numpy as np
 from report import Fact, Figure, add_json_option, compare, median_ms, publish
 
 from explorer.decoding.params import Settings
+from explorer.engine.client import LOOK_AHEAD
 from explorer.models.base import ModelRef, TokenIds
 from explorer.session import Session
 from explorer.workspace import Workspace
@@ -80,6 +81,7 @@ class Bench:
     def __init__(self, workspace: Workspace, source: str, threads: int | None, tokens: int) -> None:
         self.workspace = workspace
         self.info = workspace.open_model(ModelRef(source, threads=threads))
+        workspace.engine.set_look_ahead(LOOK_AHEAD)  # as the window does; a run must not suffer from it
         self.settings = Settings().with_stopping(max_new_tokens=tokens, eos_token_ids=())
         self.tokens = tokens
         self.random = np.random.default_rng(1)

@@ -113,6 +113,32 @@ def test_what_was_expected_and_has_been_asked_for_is_not_computed_again(ahead: A
     assert [NODE] not in ahead.idle()
 
 
+def test_in_a_greedy_run_the_likeliest_child_is_next_without_being_waited_for(tmp_path: Any) -> None:
+    ahead = Ahead(tmp_path, count=0)
+    ahead.ahead.expect(Expect(NODE, 1, then_likeliest=True))
+    assert ahead.idle() == [[NODE]]
+    ahead.ask(NODE)
+    assert ahead.ahead.delay == 0
+    assert ahead.idle() == [children(BEST)]
+    ahead.ask((*NODE, BEST))  # as long as that is said of it, too
+    assert ahead.ahead.delay is None
+    ahead.ahead.expect(Expect((*NODE, 1), None, then_likeliest=True))
+    ahead.ask((*NODE, 2))  # another one was asked for
+    assert ahead.ahead.delay is None
+
+
+def test_an_end_of_text_and_a_full_context_end_a_greedy_run(tmp_path: Any) -> None:
+    ahead = Ahead(tmp_path, count=0)
+    logits = np.zeros((1, fakes.VOCABULARY), np.float32)  # 0 is the lowest of all, and ends a text
+    ahead.ahead.expect(Expect(NODE, None, then_likeliest=True))
+    ahead.ask(NODE, logits=logits)
+    assert ahead.ahead.delay is None
+    full = (fakes.PLAIN,) * ahead.model.info.context_length
+    ahead.ahead.expect(Expect(full, None, then_likeliest=True))
+    ahead.ask(full)
+    assert ahead.ahead.delay is None
+
+
 def test_several_prefixes_at_once_are_a_search_and_no_node_to_look_ahead_from(ahead: Ahead) -> None:
     ahead.ask(NODE)
     ahead.ask(NODE, (*NODE, 1))

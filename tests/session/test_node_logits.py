@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from explorer.decoding.params import Settings, StopParams
+from explorer.decoding.params import SamplingParams, Settings, StopParams
 from explorer.engine.client import Engine
 from explorer.workspace import Workspace
 
@@ -23,7 +23,11 @@ def told(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> list[tuple[st
 
     monkeypatch.setattr(workspace.engine, "next_token_logits", next_token_logits)
     monkeypatch.setattr(Engine, "pin", lambda _, path: told.append(("pin", path)))
-    monkeypatch.setattr(Engine, "expect", lambda _, prefix, prompt_length: told.append(("expect", prefix)))
+
+    def expect(_: Engine, prefix: tuple[int, ...], *, prompt_length: int, then_likeliest: bool) -> None:
+        told.append(("expect", prefix, then_likeliest))
+
+    monkeypatch.setattr(Engine, "expect", expect)
     return told
 
 
@@ -38,10 +42,10 @@ def test_a_run_says_what_comes_next_before_it_saves(
     # Nothing follows an end of text.
     assert told == [
         ("ask", ()),
-        ("expect", (a,)),
+        ("expect", (a,), True),
         ("save", ()),
         ("ask", (a,)),
-        ("expect", (a, c)),
+        ("expect", (a, c), True),
         ("save", ()),
         ("ask", (a, c)),
         ("save", ()),
@@ -65,6 +69,20 @@ def test_a_node_whose_numbers_are_at_hand_is_pinned_once_and_not_expected(
     assert session.state.current == step
     session.view()
     assert told == [("pin", ()), ("pin", session.prefix(step))]
+
+
+@pytest.mark.parametrize(
+    ("how", "values"), [("step", {}), ("sample", {}), ("greedy", {"temperature": 0.5}), ("greedy", {"ban": (3,)})]
+)
+def test_only_a_greedy_run_without_filters_is_sure_of_the_likeliest(
+    workspace: Workspace, told: list[Any], how: str, values: dict[str, Any]
+) -> None:
+    session = workspace.new_session("", settings=Settings(sampling=SamplingParams(values)))
+    if how == "step":
+        session.step_greedy()
+    else:
+        next(session.run(how))
+    assert [entry[2] for entry in told if entry[0] == "expect"] == [False]
 
 
 def test_a_step_to_a_limit_expects_nothing(workspace: Workspace, told: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a prompt must be before a session can start from it."""
+"""What a sequence of ids must be for a model to continue it. Libraries truncate, crash or go on regardless."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections.abc import Sequence
 from explorer.i18n import N_
 from explorer.messages import PromptError, UserMessage
 from explorer.models.base import ModelInfo
-from explorer.text import Prompt
-
-_TITLE_LENGTH = 60
 
 
-def check_prompt_length(ids: Sequence[int], model: ModelInfo) -> None:
-    """Raise `PromptError` for a prompt the model cannot start from: empty, or longer than its context window."""
+def check_ids(ids: Sequence[int], size: int) -> None:
+    """Raise `PromptError` for an id outside a vocabulary of ``size``."""
+    stray = next((token_id for token_id in ids if not 0 <= token_id < size), None)
+    if stray is not None:
+        raise PromptError(
+            UserMessage(
+                "prompt.unknown_id",
+                N_("Token id {id} does not exist."),
+                N_("The model's vocabulary has ids 0 to {last}."),
+                N_("Correct the list of ids."),
+                {"id": stray, "last": size - 1},
+            )
+        )
+
+
+def check_length(ids: Sequence[int], model: ModelInfo) -> None:
+    """Raise `PromptError` where there is nothing a neural model could continue, or more than its window holds."""
     if not ids and model.identity.kind == "transformers":
         raise PromptError(
             UserMessage(
@@ -33,10 +45,3 @@ def check_prompt_length(ids: Sequence[int], model: ModelInfo) -> None:
                 {"length": len(ids), "context": model.context_length, "model": model.identity.name},
             )
         )
-
-
-def title_of(prompt: Prompt) -> str:
-    """A session's first title: the beginning of its prompt, or of the last message, on one line."""
-    text = prompt.messages[-1].content if prompt.messages else prompt.text
-    line = " ".join(text.split())
-    return line if len(line) <= _TITLE_LENGTH else line[: _TITLE_LENGTH - 1] + "…"
