@@ -195,5 +195,8 @@ class LookAhead:
 def runs_on_battery() -> bool:
     """Whether this machine has a battery and no power supply is plugged in, as far as the system says."""
     sensors = getattr(psutil, "sensors_battery", None)  # not on every system
-    battery = sensors() if sensors is not None else None
+    try:
+        battery = sensors() if sensors is not None else None
+    except Exception:  # drivers report in many odd ways, and then there is no telling
+        return False
     return battery is not None and battery.power_plugged is False

@@ -120,10 +120,9 @@ class EngineProcess:
 
         Raises RuntimeError when another thread is waiting for an answer.
         """
-        with self._guarded():
+        with contextlib.suppress(EngineCrashed), self._guarded():
             if self._failure is None:
-                with contextlib.suppress(EngineCrashed):
-                    self._send(note)
+                self._send(note)
 
     def kill(self) -> None:
         """End the process now. From any thread; a waiting `ask` raises `EngineCrashed`."""
@@ -155,6 +154,8 @@ class EngineProcess:
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:
         if not self._guard.acquire(blocking=False):
+            if self._stopped:  # whoever killed it is taking it apart
+                raise EngineCrashed(stopped_message())
             raise RuntimeError("the engine is used by one thread at a time")
         try:
             yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from typing import Any
 
 import engine_fakes as fakes
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from engine_fakes import Gate
 
+from explorer.engine import process
 from explorer.engine.client import Engine
 from explorer.messages import EngineCrashed
 from explorer.progress import Cancelled, CancelToken
@@ -134,6 +136,28 @@ def test_a_hung_pass_ends_with_kill_and_restart(engine: Engine, gate: Gate, in_t
     engine.kill()
     engine.restart()
     assert engine.encode("A") == (1,)
+
+
+def test_while_a_killed_process_is_taken_apart_it_is_as_good_as_dead(
+    engine: Engine, in_thread: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.load(fakes.ref())
+    reaping, go_on, end = threading.Event(), threading.Event(), process._end
+
+    def slow_end(child: Any) -> int | None:
+        reaping.set()
+        go_on.wait(60)
+        return end(child)
+
+    monkeypatch.setattr(process, "_end", slow_end)
+    kill = in_thread(engine.kill)
+    reaping.wait(60)
+    engine.pin((1,))
+    with pytest.raises(EngineCrashed) as caught:
+        engine.encode("A")
+    assert caught.value.message.code == "engine.stopped"
+    go_on.set()
+    kill.result()
 
 
 def test_kill_during_a_load_leaves_nothing(engine: Engine, gate: Gate, in_thread: Any) -> None:

@@ -167,6 +167,8 @@ def test_what_the_system_says_of_its_battery(
     assert look_ahead.runs_on_battery() is expected
     monkeypatch.setattr(psutil, "sensors_battery", lambda: None)
     assert not look_ahead.runs_on_battery()
+    monkeypatch.setattr(psutil, "sensors_battery", lambda: 1 / 0)
+    assert not look_ahead.runs_on_battery()
     monkeypatch.delattr(psutil, "sensors_battery")
     assert not look_ahead.runs_on_battery()
 
