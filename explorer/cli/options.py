@@ -18,7 +18,7 @@ from explorer.workspace import Workspace
 _HARDWARE = (
     option("device", DeviceChoice, "--device", N_("Where the model runs."), "auto"),
     option("dtype", DtypeChoice, "--dtype", N_("The number format the model runs in."), "auto"),
-    option("threads", int | None, "--threads", N_("CPU threads; physical cores minus one unless set."), min=1),
+    option("threads", int | None, "--threads", N_("CPU threads; as many as are fastest unless set."), min=1),
 )
 _MODEL_HELP = N_("A catalogue or hub name, a folder, a GGUF file, table:FILE or lesson:NAME.")
 _REVISION = option("revision", str | None, "--revision", N_("The revision of a hub model."))
