@@ -44,6 +44,7 @@ BENCHES = {
     "engine": Bench("bench_engine.py", "step, children, load and memory of the model side", ("--rounds", "1")),
     "run": Bench("bench_run.py", "whole runs through a session against generate()", ("--rounds", "2")),
     "search": Bench("bench_search.py", "expansion and beams", ("--rounds", "1", "--nodes", "100")),
+    "threads": Bench("bench_threads.py", "numbers of threads, and how they wait"),
     "look-ahead": Bench("bench_look_ahead.py", "clicks on tokens computed ahead", ("--clicks", "6")),
     "pipe": Bench("bench_pipe.py", "the border between the processes"),
     "decoding": Bench("bench_decoding.py", "bars and sliders"),
