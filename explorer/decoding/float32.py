@@ -17,7 +17,7 @@ DoubleArray = NDArray[np.float64]
 
 LARGEST: Final = np.finfo(np.float32).max
 _LANES: Final = 8
-_BLOCK: Final = 16384  # its float64 scratch stays in the second-level cache
+_BLOCK: Final = 8192  # its float64 scratch stays in the second-level cache, and below what malloc maps anew each time
 _LOG2_E: Final = np.float32(1.442695040888963407359924681001892137426645954152985934135449406931)
 _LN2_HIGH: Final = np.float64(np.float32(0.693145751953125))
 _LN2_LOW: Final = np.float64(np.float32(1.428606765330187045e-06))
