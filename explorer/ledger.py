@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -42,6 +42,7 @@ class Ledger:
         self._outbox = Outbox()
         self._journal = Journal(stored.commands if stored else ())
         self._observed: set[NodeId] = set()
+        self._environment = _last_environment(self._journal.commands, model.environment)
         self.tree = TokenTree()
         self.state = state
         self.created = stored.created if stored else datetime.now(UTC)
@@ -141,11 +142,10 @@ class Ledger:
 
     def note_environment(self, environment: Environment, origin: str) -> None:
         """Record once where the model runs now, if that is not where it ran before: numbers may differ slightly."""
-        if environment == self._model.environment:
+        if environment == self._environment:
             return
-        self._model = replace(self._model, environment=environment)
-        fields = ("device", "device_name", "dtype", "threads", "platform")
-        details = {name: getattr(environment, name) for name in fields}
+        self._environment = environment
+        details = {field.name: getattr(environment, field.name) for field in fields(Environment)}
         self.commit("environment", origin, details={**details, "versions": dict(environment.versions)})
 
     def save_copy(self, title: str) -> None:
@@ -212,3 +212,9 @@ class Ledger:
         parents = {step.parent for step in command.steps}
         found = {parent: self._store.observation(session_id, parent) for parent in parents}
         return replace(command, observations={node: seen for node, seen in found.items() if seen is not None})
+
+
+def _last_environment(commands: Iterable[CommandRecord], first: Environment) -> Environment:
+    """Where the model ran last: ``first``, unless a command noted another."""
+    noted = [command.details for command in commands if command.kind == "environment"]
+    return Environment(**noted[-1]) if noted else first

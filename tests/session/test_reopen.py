@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from explorer.messages import EngineError, StoreError, UserMessage
@@ -126,3 +128,20 @@ def test_another_window_on_the_same_session_and_the_way_out(open_workspace: Work
     assert again.view(ROOT).distribution is not None
     original = open_workspace(None).open_session(ours.id)
     assert list(original.tree.nodes()) == list(ours.tree.nodes())
+
+
+def test_another_environment_is_noted_once(open_workspace: WorkspaceMaker) -> None:
+    """Numbers may differ within the tolerance where the model runs elsewhere: on record, but not at every start."""
+    before = explored(open_workspace())
+    assert before.id is not None
+    for _ in range(2):
+        elsewhere = open_workspace()
+        info = elsewhere.engine.info
+        assert info is not None
+        elsewhere.engine.info = replace(info, environment=replace(info.environment, threads=7))
+        again = elsewhere.open_session(before.id)
+        again.rename("moved")
+        again.rename("moved again")
+    noted = [command for command in again.commands if command.kind == "environment"]
+    assert [command.details["threads"] for command in noted] == [7]
+    assert again.undo_kind == "rename"
