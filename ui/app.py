@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Qt, QTimer, Sign
 from PySide6.QtWidgets import QApplication
 
 from explorer.engine.client import CATALOG_OPENER, Engine
-from explorer.i18n import set_language, tr
+from explorer.i18n import N_, set_language, tr
 from explorer.messages import StoreError, UserMessage
 from explorer.paths import default_library
 from ui.actions import KeyGuard
@@ -114,7 +115,12 @@ class Explorer(QObject):
             message: UserMessage = error.message
         except Exception as error:
             message = unexpected(error)
-        self.bridge.put(Event("library_failed", message, latest_only=True))
+        told = replace(
+            message,
+            meaning=N_("This window works on a temporary library instead; it is gone when the window closes."),
+            action=N_("Export what you want to keep, or mend what is wrong with the library and start again."),
+        )
+        self.bridge.put(Event("library_failed", told, latest_only=True))
         folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="token-tree-"))
         return Workspace(Path(folder) / "library.sqlite", self.engine)
 

@@ -36,6 +36,7 @@ class MessageController(QObject):
         self._session = session
         self._models = models
         self._library = library
+        self._unsaved_codes: set[str] = set()
         bridge.failed.connect(self.show_message)
         models.failed.connect(self.show_message)
         models.loading_changed.connect(self._loading_changed)
@@ -65,9 +66,12 @@ class MessageController(QObject):
         elif name == "saving":
             self._window.status.set_saved(value.unsaved, value.error)
             if value.error is not None:
+                self._unsaved_codes.add(value.error.code)
                 self.show_message(value.error)
             elif value.unsaved == 0:
-                self._window.messages.dismiss("store.full", "store.locked", "store.io", *_NEEDS_COPY)
+                # Only what was said of saving: that the library could not be opened stays true.
+                self._window.messages.dismiss(*self._unsaved_codes)
+                self._unsaved_codes.clear()
             self._window.actions_.enable(value.unsaved > 0, "save_again")
         elif name == "engine":
             self._engine_changed(value.state)

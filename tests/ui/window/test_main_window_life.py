@@ -275,6 +275,18 @@ def test_a_read_only_library_is_said_and_steps_go_on_unsaved(start: Start, settl
     assert library.read_bytes() == b"this is no database, and must never be written over"
 
 
+def test_a_library_that_cannot_be_opened_stays_said(start: Start, settle: Settle, press: Press, tmp_path: Path) -> None:
+    """The window works on a temporary one, and a step saved there does not make the warning go away."""
+    (tmp_path / "no folder").touch()
+    explorer = start(tmp_path / "no folder" / "library.sqlite")
+    settle(explorer)
+    press(explorer, Qt.Key.Key_Right)
+    assert tokens(explorer) == ["豆浆"]
+    (message,) = explorer.window.messages.messages
+    assert message.code.startswith("store.")
+    assert "temporary" in message.text()
+
+
 def test_closing_asks_only_where_steps_would_be_lost(lesson: Explorer, press: Press) -> None:
     press(lesson, Qt.Key.Key_Right)
     assert lesson.window.may_close()
