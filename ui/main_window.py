@@ -22,6 +22,7 @@ from explorer.i18n import tr
 from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.actions import STEPPING, Actions
 from ui.candidates.panel import CandidatesPanel
+from ui.curves.panel import CurvesPanel
 from ui.panels.common import GRID, describe
 from ui.panels.history_panel import HistoryPanel
 from ui.panels.message_area import MessageArea
@@ -33,12 +34,15 @@ from ui.panels.status_bar import StatusBar
 from ui.panels.stop_banner import StopBanner
 from ui.panels.welcome_card import WelcomeCard
 from ui.preferences import Preferences
+from ui.ruler.panel import RulerPanel
 from ui.text.path_text import PathText
 from ui.tree.canvas import TreeCanvas
+from ui.why.panel import WhyPanel
 
 _ICON_ONLY = ("undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
+_FRONT = ("settings", "why")  # of each row of tabs
 
 
 class MainWindow(QMainWindow):
@@ -57,6 +61,10 @@ class MainWindow(QMainWindow):
         self.tree = TreeCanvas()
         self.candidates = CandidatesPanel()
         self.candidates.table.setProperty(STEPPING, True)
+        self.why = WhyPanel()
+        self.ruler = RulerPanel()
+        self.curves = CurvesPanel()
+        self.explain = (self.why, self.ruler, self.curves)
         self.path = PathText()
         self.banner = StopBanner()
         self.messages = MessageArea()
@@ -87,7 +95,8 @@ class MainWindow(QMainWindow):
             dock.show()
         self.restoreState(self._first_state)
         self._proportion()
-        self.docks["settings"].raise_()
+        for name in _FRONT:
+            self.docks[name].raise_()
 
     def show_dock(self, name: str) -> None:
         """Bring a panel to the front, also one that was closed."""
@@ -138,6 +147,9 @@ class MainWindow(QMainWindow):
             ("sessions", tr("Sessions"), self.sessions),
             ("history", tr("History"), self.history),
             ("candidates", tr("Candidates"), self.candidates),
+            ("why", tr("Why?"), self.why),
+            ("ruler", tr("Ruler"), self.ruler),
+            ("curves", tr("Curves"), self.curves),
             ("path", tr("Path"), path),
         )
         docks = {}
@@ -163,9 +175,13 @@ class MainWindow(QMainWindow):
             self.addDockWidget(area.LeftDockWidgetArea, self.docks[name])
         for name in ("models", "sessions", "history"):
             self.tabifyDockWidget(self.docks["settings"], self.docks[name])
-        self.addDockWidget(area.RightDockWidgetArea, self.docks["candidates"])
+        for name in ("candidates", "why", "ruler", "curves"):
+            self.addDockWidget(area.RightDockWidgetArea, self.docks[name])
+        for name in ("ruler", "curves"):
+            self.tabifyDockWidget(self.docks["why"], self.docks[name])
         self.addDockWidget(area.BottomDockWidgetArea, self.docks["path"])
-        self.docks["settings"].raise_()
+        for name in _FRONT:
+            self.docks[name].raise_()
         self.resize(_FIRST_SIZE)
         self._proportion()
 
@@ -175,6 +191,7 @@ class MainWindow(QMainWindow):
         self.resizeDocks([docks["settings"], docks["candidates"]], [_LEFT, _RIGHT], horizontal)
         self.resizeDocks([docks["path"]], [_BOTTOM], vertical)
         self.resizeDocks([docks["prompt"], docks["settings"]], [300, 420], vertical)
+        self.resizeDocks([docks["candidates"], docks["why"]], [420, 300], vertical)
 
     def _restore(self) -> None:
         layout = self._preferences.layout

@@ -47,6 +47,7 @@ class SettingsController(QObject):
     @Slot(str, object)
     def _take_event(self, name: str, value: Any) -> None:
         if name == "preview" and value[0] == self._number:
-            self._window.candidates.set_distribution(value[1])
+            for view in (self._window.candidates, *self._window.explain):
+                view.set_distribution(value[1])
         elif name == "preview_failed" and value[0] == self._number:
             self._bridge.failed.emit(value[1])

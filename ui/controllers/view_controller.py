@@ -7,11 +7,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from explorer.decoding.stopping import StopEvent
-from explorer.events import Change
+from explorer.events import Change, NodeView
 from explorer.i18n import tr
 from explorer.progress import Progress
 from explorer.tree import ROOT, NodeId
+from ui.candidates.panel import CandidatesPanel
 from ui.controllers.session_controller import SessionController
+from ui.explain.panel import ExplainPanel
 from ui.format import count, elide_middle
 from ui.main_window import MainWindow
 from ui.session_thread import OpenedSession, ShownView
@@ -49,9 +51,19 @@ class ViewController(QObject):
         window.path.token_hovered.connect(self._hover)
         window.tree.node_hovered.connect(self._hover)
         window.candidates.hovered.connect(self._hover_candidate)
+        for panel in window.explain:
+            window.candidates.current_changed.connect(panel.set_token)
         window.banner.go_on_requested.connect(session.go_on)
         window.banner.raise_limit_requested.connect(lambda: session.raise_limit(_RAISE_BY))
         window.banner.settings_requested.connect(lambda: window.show_dock("settings"))
+
+    @property
+    def _distribution_views(self) -> tuple[CandidatesPanel | ExplainPanel, ...]:
+        return (self._window.candidates, *self._window.explain)
+
+    def _show_distribution(self, view: NodeView | None) -> None:
+        for shown in self._distribution_views:
+            shown.set_view(view)
 
     def pick_rank(self, rank: int) -> None:
         """Take the candidate in a row of the list; while the list is being computed, as soon as it is there."""
@@ -75,9 +87,9 @@ class ViewController(QObject):
         window = self._window
         self._stop = None
         self._waiting_ranks = []
-        for view in (window.tree, window.candidates, window.path):
+        for view in (window.tree, window.path, *self._distribution_views):
             view.set_vocabulary(opened.vocabulary)
-        window.candidates.set_view(None)
+        self._show_distribution(None)
         window.path.set_view(None)
         window.banner.set_event(None)
         label = elide_middle(" ".join(opened.state.prompt.text.split()), _LABEL_LENGTH) or tr("(prompt)")
@@ -118,7 +130,7 @@ class ViewController(QObject):
         else:
             self._clear_timer.stop()
             window.status.set_pass("")
-            window.candidates.set_view(view)
+            self._show_distribution(view)
         window.path.set_view(view)
         window.status.set_path(view.values)
         told = self._stop[1] if self._stop is not None and self._stop[0] == view.node_id else None
@@ -135,7 +147,7 @@ class ViewController(QObject):
     def _clear_candidates(self) -> None:
         """The bars of the node before must not stand beside the path of this one for long."""
         if self._session.computing and self._session.view is not None:
-            self._window.candidates.set_view(self._session.view)
+            self._show_distribution(self._session.view)
 
     @Slot()
     def _pick_waiting(self) -> None:
