@@ -17,6 +17,7 @@ class ActionSpec:
     keys: tuple[str, ...] = ()
     icon: str = ""
     choice: str = ""  # actions of one choice exclude each other
+    switch: bool = False  # on or off by itself
     number: int = 0  # fills {number} in text and help
 
 
@@ -83,6 +84,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("theme_dark", N_("Dark"), N_("Light text on a dark ground."), choice="theme"),
     ActionSpec("language_en", "English", N_("Show the window in English."), choice="language"),
     ActionSpec("language_zh_CN", "简体中文", N_("Show the window in Simplified Chinese."), choice="language"),
+    ActionSpec("log_nats", N_("Nats"), N_("Say logarithms and entropies in nats, everywhere."), choice="log"),
+    ActionSpec("log_bits", N_("Bits"), N_("Say logarithms and entropies in bits, everywhere."), choice="log"),
+    ActionSpec("map_cividis", "Cividis", N_("Colour probabilities from blue to yellow."), choice="map"),
+    ActionSpec("map_viridis", "Viridis", N_("Colour probabilities from violet over green to yellow."), choice="map"),
+    ActionSpec("motion", N_("Motion"), N_("New nodes slide in, and the view glides to its place."), switch=True),
     ActionSpec("reset_layout", N_("Reset layout"), N_("Put every panel back where it was at first.")),
     ActionSpec("palette", N_("All commands…"), N_("Find and run any command by its name."), ("Ctrl+K",)),
     # Model
@@ -193,6 +199,9 @@ MENUS: tuple[Menu, ...] = (
             SEPARATOR,
             (N_("Theme"), ("theme_system", "theme_light", "theme_dark")),
             (N_("Language"), ("language_en", "language_zh_CN")),
+            (N_("Logarithms"), ("log_nats", "log_bits")),
+            (N_("Colour map"), ("map_cividis", "map_viridis")),
+            "motion",
             SEPARATOR,
             "palette",
         ),

@@ -64,8 +64,8 @@ class Actions(QObject):
             action = QAction(self)
             action.setObjectName(spec.name)
             self._actions[spec.name] = action
+            action.setCheckable(bool(spec.choice) or spec.switch)
             if spec.choice:
-                action.setCheckable(True)
                 if spec.choice not in groups:
                     groups[spec.choice] = QActionGroup(self)
                 groups[spec.choice].addAction(action)

@@ -25,6 +25,7 @@ from explorer.paths import default_library
 from ui.actions import KeyGuard
 from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
+from ui.controllers.appearance_controller import AppearanceController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
@@ -134,6 +135,7 @@ class Explorer(QObject):
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
         )
+        self.appearance = AppearanceController(window, self._preferences)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)

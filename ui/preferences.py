@@ -9,11 +9,12 @@ from typing import Literal, cast, get_args
 from PySide6.QtCore import QByteArray, QSettings
 
 from explorer.i18n import LANGUAGES, system_language
-from ui.theme import ThemeChoice
+from ui.format import LogUnit
+from ui.theme import MapName, ThemeChoice
 
 _LAYOUT_VERSION = 1
 _RUN_LENGTH = 20
-_Flag = Literal["welcome_dismissed", "look_ahead_off", "look_ahead_on_battery"]
+_Flag = Literal["welcome_dismissed", "motion_off", "look_ahead_off", "look_ahead_on_battery"]
 
 
 class Preferences:
@@ -39,6 +40,26 @@ class Preferences:
     @theme.setter
     def theme(self, theme: ThemeChoice) -> None:
         self._settings.setValue("theme", theme)
+
+    @property
+    def log_unit(self) -> LogUnit:
+        """What logarithms and entropies are said in."""
+        stored = self._settings.value("log_unit")
+        return cast(LogUnit, stored) if stored in get_args(LogUnit) else "nats"
+
+    @log_unit.setter
+    def log_unit(self, unit: LogUnit) -> None:
+        self._settings.setValue("log_unit", unit)
+
+    @property
+    def colour_map(self) -> MapName:
+        """What probabilities are coloured by."""
+        stored = self._settings.value("colour_map")
+        return cast(MapName, stored) if stored in get_args(MapName) else "cividis"
+
+    @colour_map.setter
+    def colour_map(self, name: MapName) -> None:
+        self._settings.setValue("colour_map", name)
 
     @property
     def layout(self) -> tuple[QByteArray, QByteArray] | None:

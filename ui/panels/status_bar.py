@@ -9,7 +9,7 @@ from explorer.i18n import tr
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo
 from explorer.tree import PathValues
-from ui.format import logarithm, path_probability, tooltip
+from ui.format import LogUnit, logarithm, path_probability, tooltip
 from ui.panels.common import GRID, describe, plain_label, tool_button
 
 
@@ -21,6 +21,8 @@ class StatusBar(QStatusBar):
     def __init__(self) -> None:
         super().__init__()
         self.setSizeGripEnabled(False)
+        self._unit: LogUnit = "nats"
+        self._values: PathValues | None = None
         self._model = self._field(tr("Model"), tr("The model of this session, its number format and device."))
         self._activity = self._field(tr("Activity"), tr("What the program is doing for you now."))
         self._progress = QProgressBar()
@@ -82,13 +84,21 @@ class StatusBar(QStatusBar):
             "" if tokens_per_second is None else tr("{speed:.1f} tok/s").format(speed=tokens_per_second)
         )
 
+    def set_log_unit(self, unit: LogUnit) -> None:
+        """Show logarithms in nats or bits."""
+        self._unit = unit
+        self.set_path(self._values)
+
     def set_path(self, values: PathValues | None) -> None:
         """The sums along the current path."""
+        self._values = values
         if values is None or values.tokens == 0:
             self._path.setText("")
             return
         text = tr("{tokens} tok · log p {logp} · p {p}").format(
-            tokens=values.tokens, logp=logarithm(values.model_logprob), p=path_probability(values.model_logprob)
+            tokens=values.tokens,
+            logp=logarithm(values.model_logprob, self._unit),
+            p=path_probability(values.model_logprob),
         )
         if values.forced:
             text += " · " + tr("{count} forced").format(count=values.forced)

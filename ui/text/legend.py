@@ -37,6 +37,7 @@ class ColourLegend(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._by: ColourBy = "model"
         self._unit: LogUnit = "nats"
+        self._map_name: MapName = "cividis"
         self._hows: tuple[HowChosen, ...] = ()
 
     def explain(self, by: ColourBy, unit: LogUnit, hows: Sequence[HowChosen] = ()) -> None:
@@ -47,6 +48,10 @@ class ColourLegend(QWidget):
         spoken = listed(names) if by == "how" else f"{low} – {high}" if low else ""
         self.setAccessibleName(tr("Legend: {scale}").format(scale=spoken) if spoken else tr("No legend"))
         self.updateGeometry()
+        self.update()
+
+    def set_colour_map(self, name: MapName) -> None:
+        self._map_name = name
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -97,4 +102,4 @@ class ColourLegend(QWidget):
         painter.drawText(QRectF(0, 0, left + 1, self.height()), middle, low)
         bar = QRectF(left + _GAP, self.height() / 2 - 4, GRADIENT_WIDTH, 8)
         painter.drawText(QRectF(bar.right() + _GAP, 0, self.width(), self.height()), middle, high)
-        paint_gradient(painter, bar, "cividis", colours)
+        paint_gradient(painter, bar, self._map_name, colours)

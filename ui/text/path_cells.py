@@ -18,18 +18,20 @@ from ui.text.chips import piece_lines
 from ui.text.colouring import HOW_GLYPHS, ColourBy, how_colour, map_place
 from ui.text.token_area import NOTHING, CellStyle, TokenArea
 from ui.text.token_label import Inks
-from ui.theme import Colours, blend, map_colour
+from ui.theme import Colours, MapName, blend, map_colour
 
 TINT_SHARE = 0.28  # of the full colour behind the text; the bar below the text has all of it
 _STEPS = 255
 
 
 @lru_cache(maxsize=4096)
-def _generated_style(colours: Colours, step: int | None, how: HowChosen | None, forced: bool, cut: bool) -> CellStyle:
+def _generated_style(
+    colours: Colours, map_name: MapName, step: int | None, how: HowChosen | None, forced: bool, cut: bool
+) -> CellStyle:
     """The style of a generated token: ``step`` on the colour map, or the colour of ``how``, or none."""
     colour = how_colour(how, colours) if how else None
     if step is not None:
-        colour = map_colour("cividis", colours, step / _STEPS)
+        colour = map_colour(map_name, colours, step / _STEPS)
     surface = QColor(colours.surface)
     tint = None if colour is None else blend(colour, surface, TINT_SHARE)
     inks = Inks.on(tint or surface, QColor(colours.text))
@@ -49,6 +51,7 @@ class PathCells(TokenArea):
         self.setAccessibleName(tr("Text of the current path"))
         self.vocabulary: Vocabulary | None = None
         self.unit: LogUnit = "nats"
+        self.map_name: MapName = "cividis"
         self._colour_by: ColourBy = "model"
         self._view: NodeView | None = None
         self._prompt_cells = 0
@@ -118,11 +121,11 @@ class PathCells(TokenArea):
             return _prompt_style(colours)
         edge = self.edge_of(cell)
         if edge is None:
-            return _generated_style(colours, None, None, False, self.is_cut(cell))
+            return _generated_style(colours, self.map_name, None, None, False, self.is_cut(cell))
         place = map_place(self._colour_by, edge)
         step = None if place is None else round(place * _STEPS)
         how = edge.how if self._colour_by == "how" else None
-        return _generated_style(colours, step, how, edge.forced, self.is_cut(cell))
+        return _generated_style(colours, self.map_name, step, how, edge.forced, self.is_cut(cell))
 
     def cell_lines(self, cell: int) -> list[str]:
         """Everything to be said of a token, a line each."""

@@ -15,6 +15,7 @@ from ui.text.colouring import COLOUR_CHOICES, HOW_NAMES, ColourBy
 from ui.text.legend import ColourLegend
 from ui.text.path_cells import PathCells
 from ui.text.token_area import NOTHING
+from ui.theme import MapName
 
 
 class PathText(QWidget):
@@ -74,6 +75,12 @@ class PathText(QWidget):
         """Show logarithms in nats or bits."""
         self.cells.unit = unit
         self._explain()
+
+    def set_colour_map(self, name: MapName) -> None:
+        """Colour by cividis or by viridis."""
+        self.cells.map_name = name
+        self.cells.viewport().update()
+        self.legend.set_colour_map(name)
 
     def colour_by(self) -> ColourBy:
         """What the tokens are coloured by."""
