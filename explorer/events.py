@@ -18,8 +18,9 @@ from explorer.tree import Edge, Node, NodeId, PathValues
 class Change:
     """What one command changed. ``number`` rises by one a change, so that late readers can tell what they missed.
 
-    ``undo`` and ``redo`` name the command kinds that would be undone and redone next, None where there is none.
-    ``unsaved`` counts commands that could not be written to the library yet.
+    ``stops`` are the stop events it recorded, with their nodes. ``undo`` and ``redo`` name the command kinds that would
+    be undone and redone next, None where there is none. ``unsaved`` counts commands that could not be written to the
+    library yet.
     """
 
     number: int
@@ -29,10 +30,15 @@ class Change:
     added: tuple[Node, ...] = ()
     hidden: frozenset[NodeId] = frozenset()
     revealed: frozenset[NodeId] = frozenset()
-    stop: tuple[NodeId, StopEvent] | None = None
+    stops: tuple[tuple[NodeId, StopEvent], ...] = ()
     undo: str | None = None
     redo: str | None = None
     unsaved: int = 0
+
+    @property
+    def stop(self) -> tuple[NodeId, StopEvent] | None:
+        """The last of the stop events."""
+        return self.stops[-1] if self.stops else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -180,9 +180,9 @@ class Session(SessionReading):
         if self.live and self._engine.info is not None:
             self._ledger.note_environment(self._engine.info.environment, origin)
         command = self._ledger.commit(kind, origin, after, group=group, **parts)
-        stop = (command.stops[-1].node, command.stops[-1].event) if command.stops else None
+        stops = tuple((stop.node, stop.event) for stop in command.stops)
         return self._emit(
-            kind, origin, added=command.added, hidden=command.hidden, revealed=command.revealed, stop=stop
+            kind, origin, added=command.added, hidden=command.hidden, revealed=command.revealed, stops=stops
         )
 
     # --- stepping ----------------------------------------------------------------------------------------------------
@@ -223,16 +223,7 @@ class Session(SessionReading):
         follow: bool,
         group: int | None = None,
     ) -> Change:
-        candidate = distribution.row(choice.token_id)
-        edge = Edge(
-            logit=candidate.logit,
-            model_logprob=candidate.model_logprob,
-            sampling_logprob=candidate.sampling_logprob,
-            rank=candidate.rank,
-            how=choice.how,
-            u=choice.u,
-            draw_index=choice.draw_index,
-        )
+        edge = edge_of(distribution, choice)
         known = self.tree.child(parent, choice.token_id)
         child = self.tree.next_id if known is None else known
         node = Node(child, parent, choice.token_id, self.tree.depth(parent) + 1, edge)
@@ -297,3 +288,17 @@ class Session(SessionReading):
         for subscriber in self._subscribers:
             subscriber(change)
         return change
+
+
+def edge_of(distribution: Distribution, choice: Choice) -> Edge:
+    """The edge to a token that was chosen from ``distribution``."""
+    candidate = distribution.row(choice.token_id)
+    return Edge(
+        logit=candidate.logit,
+        model_logprob=candidate.model_logprob,
+        sampling_logprob=candidate.sampling_logprob,
+        rank=candidate.rank,
+        how=choice.how,
+        u=choice.u,
+        draw_index=choice.draw_index,
+    )

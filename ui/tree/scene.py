@@ -62,8 +62,7 @@ class TreeScene:
             self.geometry.add(node.id)
         self.mirror.reveal(change.revealed)
         self.mirror.hide(change.hidden)
-        if change.stop is not None:
-            self._stops[change.stop[0]] = change.stop[1].kind
+        self._stops.update((node_id, event.kind) for node_id, event in change.stops)
         if self.hovered not in self.mirror:
             self.hovered = NO_NODE
 

@@ -97,7 +97,7 @@ def make_change() -> MakeChange:
             added=tuple(added),
             hidden=frozenset(hidden),
             revealed=frozenset(revealed),
-            stop=stop,
+            stops=() if stop is None else (stop,),
         )
 
     return make
