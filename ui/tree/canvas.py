@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -37,8 +37,11 @@ from ui.tree.hint import paint_hint
 from ui.tree.legend import TreeLegend
 from ui.tree.mirror import NO_NODE
 from ui.tree.motion import Motion
+from ui.tree.options import TreeViewOptions
+from ui.tree.overlay import TreeOverlay
 from ui.tree.overview import OverviewPainter
 from ui.tree.scene import TreeScene
+from ui.tree.weights import TreeWeights
 from ui.tree.zoom_buttons import ZoomButtons
 
 ZOOM_STEP = 1.25
@@ -59,6 +62,12 @@ class TreeCanvas(QWidget):
     """Id of the node under the pointer, -1 when it left."""
     context_menu_requested = Signal(int, QPoint)
     """A node, and the global place for a menu."""
+    options_changed = Signal(object)
+    """`TreeViewOptions` were set."""
+    folds_changed = Signal()
+    """Nodes were folded or unfolded; see `folded`."""
+    focus_changed = Signal(int)
+    """The node whose subtree alone is shown now; -1 for the whole tree."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -154,6 +163,79 @@ class TreeCanvas(QWidget):
     def description(self, node_id: int) -> list[str]:
         """Everything to be said of a node, a line each."""
         return self._scene.description(node_id)
+
+    # --- how it is shown ---------------------------------------------------------------------------------------------
+
+    @property
+    def options(self) -> TreeViewOptions:
+        return self._scene.options
+
+    def set_options(self, options: TreeViewOptions) -> None:
+        """Look at the same tree in another way."""
+        if options != self._scene.options:
+            self._scene.options = options
+            self.update()
+            self.options_changed.emit(options)
+
+    def set_overlay(self, overlay: TreeOverlay | None) -> None:
+        """Lay marks, badges and a caption over the tree; None takes them away."""
+        self._scene.overlay = overlay
+        self.update()
+
+    def set_weights(self, weights: TreeWeights | None) -> None:
+        """Show the tree by other numbers; None goes back to the model probabilities recorded with the edges."""
+        self._scene.weights = weights
+        self.update()
+
+    def annotate(self, annotations: Mapping[int, tuple[bool, str]]) -> None:
+        """Put stars and notes on nodes, by id, in place of those before: ``(star, note)``; the note may be empty."""
+        self._scene.annotations = dict(annotations)
+        self.update()
+
+    @property
+    def folded(self) -> frozenset[int]:
+        """Nodes whose descendants are out of sight."""
+        return frozenset(self._scene.folded)
+
+    def fold(self, node_id: int) -> None:
+        """Put the descendants of a node out of sight. A leaf cannot be folded."""
+        if node_id in self._scene.mirror and self._scene.mirror.children[node_id] and node_id not in self._scene.folded:
+            self._scene.folded.add(node_id)
+            self.update()
+            self.folds_changed.emit()
+
+    def unfold(self, node_id: int) -> None:
+        """Show the descendants of a node again, apart from those below other folded nodes."""
+        if node_id in self._scene.folded:
+            self._scene.folded.discard(node_id)
+            self.update()
+            self.folds_changed.emit()
+
+    def toggle_fold(self, node_id: int) -> None:
+        """Fold a node, or unfold it."""
+        if node_id in self._scene.folded:
+            self.unfold(node_id)
+        else:
+            self.fold(node_id)
+
+    @property
+    def focus_node(self) -> int | None:
+        """The node whose subtree alone is shown; None for the whole tree."""
+        return self._scene.focus
+
+    def focus_on(self, node_id: int | None) -> None:
+        """Show the subtree of a node alone; None (or the root) shows the whole tree again."""
+        focus = None if node_id in (None, ROOT) or node_id not in self._scene.mirror else node_id
+        if focus != self._scene.focus:
+            self._scene.focus = focus
+            self.fit()
+            self.focus_changed.emit(NO_NODE if focus is None else focus)
+
+    def zoom_to(self, nodes: Iterable[int]) -> None:
+        """Bring these nodes, and as little else as possible, into sight."""
+        shown = [node_id for node_id in nodes if node_id in self._scene.mirror]
+        if shown:
+            self.center_on(shown[0])
 
     # --- looking around ----------------------------------------------------------------------------------------------
 

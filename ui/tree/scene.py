@@ -17,6 +17,9 @@ from ui.tree.frame import Frame
 from ui.tree.geometry import Camera, TreeGeometry
 from ui.tree.mirror import NO_NODE, mirror_of
 from ui.tree.motion import Motion
+from ui.tree.options import TreeViewOptions
+from ui.tree.overlay import TreeOverlay
+from ui.tree.weights import TreeWeights
 from ui.tree.words import describe_node
 
 
@@ -29,6 +32,12 @@ class TreeScene:
         self.hovered = NO_NODE
         self.map_name: MapName = "cividis"
         self.unit: LogUnit = "nats"
+        self.options = TreeViewOptions()
+        self.overlay: TreeOverlay | None = None
+        self.weights: TreeWeights | None = None
+        self.annotations: dict[int, tuple[bool, str]] = {}
+        self.folded: set[int] = set()
+        self.focus: int | None = None
         self.mirror = mirror_of((), ())
         self._vocabulary: Vocabulary | None = None
         self._known_labels: dict[int, str] = {}
