@@ -15,7 +15,8 @@ from explorer.text import Vocabulary
 from explorer.tree import ROOT, HowChosen, NodeId
 
 FORMAT = "token-tree-session"
-VERSION = 1
+VERSION = 2
+_READABLE = (1, 2)  # version 1 did not say which tokens are special, nor which end a text
 
 
 class ExportError(ExplorerError):
@@ -29,6 +30,7 @@ class NodeRow:
     ``bytes`` is the token's bytes in hexadecimal, which are exact where ``text`` has to show half a character as
     ``<0xE4>``. ``logit`` and ``model_logprob`` are None where the model gave the token probability 0; ``excluded``
     where a filter had removed it, and ``sampling_logprob`` is None then. The sums run from the first generated token.
+    No number here is NaN or infinite. ``special``: a control token, whose text is its name.
     """
 
     node: NodeId
@@ -46,8 +48,9 @@ class NodeRow:
     sampling_logprob: float | None
     excluded: bool
     path_model_logprob: float | None
-    path_sampling_logprob: float
+    path_sampling_logprob: float | None
     hidden: bool
+    special: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,8 @@ class StopRow:
 class SessionDocument:
     """A session with all its values as JSON knows them. Times are ISO 8601 in UTC.
 
-    ``settings`` lists every settings used, each once; ``settings_now`` is the place of those in force.
+    ``settings`` lists every settings used, each once; ``settings_now`` is the place of those in force. ``model`` holds
+    the identity, and ``eos_token_ids``, which end a text.
     """
 
     session: int
@@ -111,7 +115,7 @@ class SessionDocument:
         """Inverse of `to_json`. Raises `ExportError` for another format, another version, or missing values."""
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise unreadable(N_("This file is no exported session."))
-        if data.get("version") != VERSION:
+        if data.get("version") not in _READABLE:
             raise unreadable(N_("This file was exported by another version of the program."))
         values = {name: value for name, value in data.items() if name not in ("format", "version")}
         try:
@@ -123,11 +127,11 @@ class SessionDocument:
             raise unreadable(N_("This file lacks a part of the session."), str(error)) from error
 
 
-def unreadable(what: str, details: str = "") -> ExportError:
-    """The error of a file that does not hold an exported session."""
+def unreadable(what: str, details: str = "", kind: str = "JSON") -> ExportError:
+    """The error of a file that does not hold an exported session; ``kind`` is what the format is called."""
     meaning = N_("Nothing was read from it.")
-    action = N_("Choose a file that was exported as JSON by this program.")
-    return ExportError(UserMessage("export.unreadable", what, meaning, action, details=details))
+    action = N_("Choose a file that was exported as {kind} by this program.")
+    return ExportError(UserMessage("export.unreadable", what, meaning, action, {"kind": kind}, details=details))
 
 
 def read_session(store: SessionStore, session_id: int) -> SessionDocument:
@@ -143,7 +147,7 @@ def session_document(stored: StoredSession, vocabulary: Vocabulary) -> SessionDo
         session=stored.id,
         title=state.title,
         created=stored.created.isoformat(),
-        model=_fields(stored.model.identity),
+        model={**_fields(stored.model.identity), "eos_token_ids": list(stored.model.eos_token_ids)},
         environment={**_fields(stored.model.environment), "versions": dict(stored.model.environment.versions)},
         prompt={
             "kind": state.prompt.kind,
@@ -191,11 +195,11 @@ def _step_row(command: int, step: StepRecord, settings: _SettingsList) -> StepRo
         rank=step.rank,
         logit=finite(step.logit),
         model_logprob=finite(step.model_logprob),
-        sampling_logprob=step.sampling_logprob,
+        sampling_logprob=finite(step.sampling_logprob),
         excluded=step.sampling_logprob is None,
         seed=step.seed,
         draw_index=step.draw_index,
-        u=step.u,
+        u=finite(step.u),
         settings=settings.place(step.settings),
     )
 
@@ -218,15 +222,16 @@ def _node_rows(stored: StoredSession, vocabulary: Vocabulary) -> list[NodeRow]:
                 depth=node.depth,
                 rank=edge.rank,
                 chosen=edge.how,
-                u=edge.u,
+                u=finite(edge.u),
                 draw_index=edge.draw_index,
                 logit=finite(edge.logit),
                 model_logprob=finite(edge.model_logprob),
-                sampling_logprob=edge.sampling_logprob,
+                sampling_logprob=finite(edge.sampling_logprob),
                 excluded=edge.forced,
                 path_model_logprob=finite(sums[node.id][0]),
-                path_sampling_logprob=sums[node.id][1],
+                path_sampling_logprob=finite(sums[node.id][1]),
                 hidden=node.id in stored.hidden,
+                special=vocabulary.is_special(node.token_id),
             )
         )
     return rows

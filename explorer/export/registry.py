@@ -1,15 +1,26 @@
-"""The exporters there are: our own, and those of other packages through the entry points of `ENTRY_POINTS`."""
+"""The exporters there are: our own, and those of other packages through the entry points of `ENTRY_POINTS`.
+
+Those that paint pictures come through an entry point too, also our own: what they need, nothing here may import.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from types import MappingProxyType
+from typing import BinaryIO, Protocol, runtime_checkable
 
 from explorer.export.document import ExportError, SessionDocument
+from explorer.export.dot import DotExporter
 from explorer.export.files import CsvExporter, JsonExporter
+from explorer.export.graphml import GraphMlExporter
+from explorer.export.picture import PictureOptions
+from explorer.export.whole_file import write_whole_file
 from explorer.i18n import N_
-from explorer.messages import UserMessage
+from explorer.messages import ExplorerError, UserMessage
+from explorer.progress import CancelToken
 
 ENTRY_POINTS = "token_tree_explorer.exporters"
 
@@ -24,7 +35,26 @@ class Exporter(Protocol):
     def write(self, document: SessionDocument, file: BinaryIO) -> None: ...
 
 
-_OWN: dict[str, Exporter] = {exporter.name: exporter for exporter in (JsonExporter(), CsvExporter())}
+@runtime_checkable
+class PictureExporter(Protocol):
+    """An `Exporter` that paints the tree; ``write`` does it with the default options."""
+
+    name: str
+    suffix: str
+    label: str
+
+    def write(self, document: SessionDocument, file: BinaryIO) -> None: ...
+
+    def write_picture(
+        self, document: SessionDocument, options: PictureOptions, file: BinaryIO, cancel: CancelToken | None = None
+    ) -> None:
+        """Raises `ExportError` where the picture cannot be made, `Cancelled` once ``cancel`` was."""
+        ...
+
+
+_OWN: Mapping[str, Exporter] = MappingProxyType(
+    {exporter.name: exporter for exporter in (JsonExporter(), CsvExporter(), DotExporter(), GraphMlExporter())}
+)
 
 
 def exporter_names() -> list[str]:
@@ -33,7 +63,7 @@ def exporter_names() -> list[str]:
 
 
 def exporter(name: str) -> Exporter:
-    """The exporter of a format. Raises `ExportError` where there is none, or where another package's does not load."""
+    """The exporter of a format. Raises `ExportError` where there is none, or where it does not load."""
     if name in _OWN:
         return _OWN[name]
     found = _others().get(name)
@@ -49,6 +79,8 @@ def exporter(name: str) -> Exporter:
         )
     try:
         loaded: Exporter = found.load()()
+    except ExplorerError:
+        raise
     except Exception as error:  # whatever a foreign package does when it is loaded
         raise ExportError(
             UserMessage(
@@ -63,28 +95,33 @@ def exporter(name: str) -> Exporter:
     return loaded
 
 
-def export_session(document: SessionDocument, name: str, path: Path) -> None:
-    """Write a session in a format. An existing file is replaced, once the new one is complete. Raises `ExportError`."""
+def export_session(
+    document: SessionDocument,
+    name: str,
+    path: Path,
+    options: PictureOptions | None = None,
+    cancel: CancelToken | None = None,
+) -> None:
+    """Write a session in a format. An existing file is replaced, once the new one is complete.
+
+    ``options`` are for formats that paint. Raises `ExportError`, also where a format does not paint but has options,
+    and `Cancelled`.
+    """
     chosen = exporter(name)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        try:
-            with part.open("wb") as file:
-                chosen.write(document, file)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
+    if options is None:
+        write_whole_file(path, partial(chosen.write, document))
+    elif isinstance(chosen, PictureExporter):
+        write_whole_file(path, lambda file: chosen.write_picture(document, options, file, cancel))
+    else:
         raise ExportError(
             UserMessage(
-                "export.io",
-                N_("The file {path} could not be written."),
-                N_("The session itself is untouched, and so is a file that was there before."),
-                N_("Choose another place, or free some space, and export again."),
-                {"path": str(path)},
-                details=str(error),
+                "export.no_picture",
+                N_("The format {name} is no picture: it has no size, title or theme."),
+                N_("Nothing was written."),
+                N_("Leave those options out, or choose a format that is a picture."),
+                {"name": name},
             )
-        ) from error
+        )
 
 
 def _others() -> dict[str, EntryPoint]:

@@ -1,0 +1,35 @@
+"""How a picture of a tree is to look, whoever asks for it and whatever paints it. Knows no window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.tree import NodeId
+
+PictureTheme = Literal["publication", "light", "dark"]
+PictureLayout = Literal["leaf-slot", "tidy"]
+PictureOrientation = Literal["right", "down"]
+
+LEAST_SCALE, MOST_SCALE = 0.05, 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class PictureOptions:
+    """Wishes for a picture.
+
+    ``path_to``: only the path to this node; None for the whole tree. ``scale``: pixels of the file for every pixel on
+    the screen; of a vector format the size in CSS pixels (1/96 inch). ``title`` is printed above the tree unless it is
+    empty. ``stamp``: lines with model, settings, seed, date and program version. ``layout`` and ``orientation`` None:
+    as the tree is looked at where it comes from, else every leaf in a row of its own, growing to the right.
+    """
+
+    path_to: NodeId | None = None
+    scale: float = 1.0
+    transparent: bool = False
+    title: str = ""
+    legend: bool = True
+    stamp: bool = True
+    theme: PictureTheme = "publication"
+    layout: PictureLayout | None = None
+    orientation: PictureOrientation | None = None
