@@ -185,6 +185,10 @@ class SessionReading:
         prefixes = [prompt + path for path in paths]
         return self._engine.next_token_logits(prefixes, prompt_length=len(prompt), progress=progress, cancel=cancel)
 
+    def known_logits(self, node_id: NodeId) -> SortedLogits | None:
+        """A node's logits where they are in memory: the numbers that were shown there, which it keeps."""
+        return self._logits.in_memory(node_id)
+
     def observed(self, node_id: NodeId) -> bool:
         """Whether what follows a node has been recorded since the session was opened."""
         return self._ledger.observed(node_id)

@@ -159,13 +159,12 @@ class Observation:
 
         What is truncated already stays as it is.
         """
-        count, tail = len(logits.logits), logits.tail
-        if tail is None and count > limit:
-            rest = logits.logits[limit:]
-            tail, count = Tail.of(rest[rest > -np.inf], limit), limit
-        return cls(
-            logits.token_ids[:count], logits.logits[:count], logits.vocab_size, logits.logsumexp, logits.entropy, tail
-        )
+        token_ids, best, tail = logits.token_ids, logits.logits, logits.tail
+        if tail is None and len(best) > limit:
+            rest = best[limit:]
+            tail = Tail.of(rest[rest > -np.inf], limit)
+            token_ids, best = token_ids[:limit].copy(), best[:limit].copy()  # a slice would keep the whole alive
+        return cls(token_ids, best, logits.vocab_size, logits.logsumexp, logits.entropy, tail)
 
     def sorted_logits(self) -> SortedLogits:
         """The listed logits, truncated where there is a tail."""

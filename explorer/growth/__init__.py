@@ -1,6 +1,20 @@
-"""Growing a session's tree by many nodes at once: expansion and beam search, saved round by round, one gesture each."""
+"""Growing a session's tree by many nodes at once: expansion, beam search and sampled runs, saved round by round, one
+gesture each."""
 
 from explorer.growth.beams import BeamProgress, BeamRun, beam_runs, search_beams
 from explorer.growth.expansion import ExpansionRound, expand
+from explorer.growth.samples import SampleBatch, SampleProgress, SampleRun, sample_runs, sample_runs_of
 
-__all__ = ["BeamProgress", "BeamRun", "ExpansionRound", "beam_runs", "expand", "search_beams"]
+__all__ = [
+    "BeamProgress",
+    "BeamRun",
+    "ExpansionRound",
+    "SampleBatch",
+    "SampleProgress",
+    "SampleRun",
+    "beam_runs",
+    "expand",
+    "sample_runs",
+    "sample_runs_of",
+    "search_beams",
+]

@@ -20,31 +20,24 @@ from explorer.tree import Edge, Node, NodeId
 Path = tuple[int, ...]
 
 
-class Gesture:
-    """Nodes shown below ``start`` by one expansion or beam search; every `commit` is one transaction.
+class GestureWriter:
+    """Puts nodes into a session's tree round by round; every `commit` is one transaction, all of it one gesture.
 
     Children that exist are met, hidden ones come back, and a prefix never gets a second node.
     """
 
-    def __init__(self, session: Session, start: NodeId, kind: str, origin: str) -> None:
-        """Raises KeyError where ``start`` is not in the tree. The settings of now hold to the end."""
-        if start not in session.tree:
-            raise KeyError(start)
+    def __init__(self, session: Session, kind: str, origin: str) -> None:
+        """The settings of now are recorded with every step."""
         self.session = session
-        self.start = start
         self._kind = kind
         self._origin = origin
-        self._state = session.state
-        self._eos_token_ids = session.eos_token_ids
-        self._before = session.tree.token_ids(start)
-        self._nodes: dict[Path, NodeId] = {(): start}
-        self._stops: dict[Path, StopEvent | None] = {}
-        self._unseen: dict[Path, Observation] = {}  # looked at, but not in the tree yet
+        self._settings = session.state.settings
         self._group: int | None = None
         self._begin()
 
     def _begin(self) -> None:
         self._added: dict[NodeId, Node] = {}
+        self._children: dict[tuple[NodeId, int], NodeId] = {}  # of this round
         self._revealed: set[NodeId] = set()
         self._steps: list[StepRecord] = []
         self._arrivals: list[StopRecord] = []
@@ -53,6 +46,87 @@ class Gesture:
     def committed(self) -> bool:
         """Whether anything has been done that undo would take back."""
         return self._group is not None
+
+    @property
+    def undone(self) -> bool:
+        """Whether what was committed has been taken back since."""
+        last = next((command for command in reversed(self.session.commands) if command.group == self._group), None)
+        return last is not None and last.state != "done"
+
+    def show(
+        self, parent: NodeId, token_id: int, edge: Edge, stop: StopEvent | None = None, *, seed: int | None = None
+    ) -> NodeId:
+        """Add the child of a node in the tree or shown in this round, or meet it where it exists.
+
+        ``stop`` is the stop rule that holds there, ``seed`` that of the draw.
+        """
+        tree = self.session.tree
+        known = self._children.get((parent, token_id))
+        met = known is not None
+        if known is None and parent not in self._added:
+            known = tree.child(parent, token_id)
+        node_id = tree.next_id + len(self._added) if known is None else known
+        above = self._added[parent].depth if parent in self._added else tree.depth(parent)
+        node = Node(node_id, parent, token_id, above + 1, edge)
+        if known is None:
+            self._added[node_id] = node
+        elif not met and tree.is_hidden(known):
+            self._revealed.add(known)
+        self._children[parent, token_id] = node_id
+        self._steps.append(StepRecord.into(node, self._settings, seed))
+        if stop is not None and not met:
+            self._arrivals.append(StopRecord(node_id, stop))
+        return node_id
+
+    def commit(
+        self,
+        details: Mapping[str, Any],
+        stops: Iterable[StopRecord] = (),
+        observations: Mapping[NodeId, Observation] | None = None,
+    ) -> Change:
+        """Write the round: what was shown since the last one, what was seen at nodes, and ``details``."""
+        if self._group is None:
+            self._group = self.session.next_group
+        change = self.session.commit(
+            self._kind,
+            self._origin,
+            group=self._group,
+            added=tuple(self._added.values()),
+            revealed=frozenset(self._revealed),
+            steps=tuple(self._steps),
+            stops=(*self._arrivals, *stops),
+            observations=observations or {},
+            details=details,
+        )
+        self._begin()
+        return change
+
+    def record_stops(self, stops: Iterable[StopRecord], details: Mapping[str, Any]) -> Change:
+        """Note why the gesture ended early; nothing that undo would take back."""
+        return self.session.commit("stop", self._origin, group=self._group, stops=tuple(stops), details=details)
+
+
+class Gesture:
+    """Nodes shown below ``start`` by one expansion or beam search, named by their paths from there."""
+
+    def __init__(self, session: Session, start: NodeId, kind: str, origin: str) -> None:
+        """Raises KeyError where ``start`` is not in the tree. The settings of now hold to the end."""
+        if start not in session.tree:
+            raise KeyError(start)
+        self.session = session
+        self.start = start
+        self._writer = GestureWriter(session, kind, origin)
+        self._state = session.state
+        self._eos_token_ids = session.eos_token_ids
+        self._before = session.tree.token_ids(start)
+        self._nodes: dict[Path, NodeId] = {(): start}
+        self._stops: dict[Path, StopEvent | None] = {}
+        self._unseen: dict[Path, Observation] = {}  # looked at, but not in the tree yet
+
+    @property
+    def committed(self) -> bool:
+        """Whether anything has been done that undo would take back."""
+        return self._writer.committed
 
     @property
     def depth(self) -> int:
@@ -65,7 +139,9 @@ class Gesture:
 
     def intact(self, paths: Iterable[Path]) -> bool:
         """Whether the nodes of those paths that were shown are still there: undo and delete may come in between."""
-        return all(self._nodes[path] in self.session.tree for path in paths if path in self._nodes)
+        return not self._writer.undone and all(
+            self._nodes[path] in self.session.tree for path in paths if path in self._nodes
+        )
 
     def stop_after(self, path: Path) -> StopEvent | None:
         """The stop rule that holds at a path."""
@@ -95,44 +171,16 @@ class Gesture:
 
     def show(self, path: Path, edge: Edge) -> NodeId:
         """Add the node of a path whose parent was shown, or meet it where it exists."""
-        tree = self.session.tree
-        parent, token_id = self._nodes[path[:-1]], path[-1]
-        known = None if parent in self._added else tree.child(parent, token_id)
-        node_id = tree.next_id + len(self._added) if known is None else known
-        node = Node(node_id, parent, token_id, self.depth + len(path), edge)
-        if known is None:
-            self._added[node_id] = node
-        elif tree.is_hidden(known):
-            self._revealed.add(known)
+        node_id = self._writer.show(self._nodes[path[:-1]], path[-1], edge, self.stop_after(path))
         self._nodes[path] = node_id
-        self._steps.append(StepRecord.into(node, self._state.settings))
-        stop = self.stop_after(path)
-        if stop is not None:
-            self._arrivals.append(StopRecord(node_id, stop))
         return node_id
 
     def commit(self, details: Mapping[str, Any], stops: Iterable[StopRecord] = ()) -> Change:
         """Write the round: what was shown, what was seen at nodes that are shown by now, and ``details``."""
-        if self._group is None:
-            self._group = self.session.next_group
         seen = {path: found for path, found in self._unseen.items() if path in self._nodes}
         self._unseen = {path: found for path, found in self._unseen.items() if path not in seen}
-        change = self.session.commit(
-            self._kind,
-            self._origin,
-            group=self._group,
-            added=tuple(self._added.values()),
-            revealed=frozenset(self._revealed),
-            steps=tuple(self._steps),
-            stops=(*self._arrivals, *stops),
-            observations={self._nodes[path]: found for path, found in seen.items()},
-            details=details,
-        )
-        self._begin()
-        return change
+        return self._writer.commit(details, stops, {self._nodes[path]: found for path, found in seen.items()})
 
     def record_stop(self, event: StopEvent, details: Mapping[str, Any]) -> Change:
         """Note why the gesture ended early; nothing that undo would take back."""
-        return self.session.commit(
-            "stop", self._origin, group=self._group, stops=(StopRecord(self.start, event),), details=details
-        )
+        return self._writer.record_stops((StopRecord(self.start, event),), details)
