@@ -47,12 +47,21 @@ def draw_uniform(seed: int, draw_index: int) -> float:
     return float(raw >> 11) * 2.0**-53
 
 
-def intervals(distribution: Distribution) -> tuple[DoubleArray, DoubleArray]:
+def intervals(distribution: Distribution, unseen: float | None = None) -> tuple[DoubleArray, DoubleArray]:
     """Lower and upper ends of the half-open intervals [lo, hi) of the kept tokens, in the order of the distribution.
 
-    float64[kept] each. They cover [0, 1); in a truncated distribution [0, 1 - unseen_sampling_mass).
+    float64[kept] each. They cover [0, 1); in a truncated distribution [0, 1 - unseen), by default with
+    ``unseen_sampling_mass``. With each of ``unseen_sampling_bounds`` in turn they are what `inverse_cdf` looks at.
     """
-    return _intervals(distribution, distribution.unseen_sampling_mass)
+    unseen = distribution.unseen_sampling_mass if unseen is None else unseen
+    kept = distribution.sampling_probs[: distribution.kept].astype(np.float64)
+    if not len(kept):
+        return kept, kept
+    high = np.cumsum(kept)
+    high *= (1.0 - unseen) / high[-1]
+    high[-1] = 1.0 - unseen
+    np.minimum(high, high[-1], out=high)
+    return np.concatenate([[0.0], high[:-1]]), high
 
 
 def inverse_cdf(distribution: Distribution, u: float) -> int:
@@ -100,19 +109,8 @@ def manual(distribution: Distribution, token_id: int) -> Choice:
     return Choice(token_id, "manual")
 
 
-def _intervals(distribution: Distribution, unseen: float) -> tuple[DoubleArray, DoubleArray]:
-    kept = distribution.sampling_probs[: distribution.kept].astype(np.float64)
-    if not len(kept):
-        return kept, kept
-    high = np.cumsum(kept)
-    high *= (1.0 - unseen) / high[-1]
-    high[-1] = 1.0 - unseen
-    np.minimum(high, high[-1], out=high)
-    return np.concatenate([[0.0], high[:-1]]), high
-
-
 def _find(distribution: Distribution, u: float, unseen: float) -> int:
-    _, high = _intervals(distribution, unseen)
+    _, high = intervals(distribution, unseen)
     return int(np.searchsorted(high, u, side="right"))
 
 

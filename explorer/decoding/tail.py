@@ -75,7 +75,9 @@ class Tail:
         mean = np.minimum(self.logsumexp - np.log(counts) - high, 0.0)  # log of the mean of y / exp(high)
         equal = np.log(counts) + power * (mean + high)
         # Share of the tokens at the high end in the other extreme; bins of one value have no spread.
-        share = np.where(spread < 0, np.expm1(mean - spread) / np.where(spread < 0, np.expm1(-spread), 1.0), 1.0)
+        # Multiplied by exp(spread), for a bin may hold a logit thousands below the rest, whose inverse overflows.
+        reach = np.expm1(spread)
+        share = np.where(spread < 0, (reach - np.expm1(mean)) / np.where(spread < 0, reach, 1.0), 1.0)
         share = np.clip(share, 0.0, 1.0)
         ends = np.log(counts) + power * high + np.log(share + (1 - share) * np.exp(power * spread))
         extremes = sorted((float(np.logaddexp.reduce(equal)), float(np.logaddexp.reduce(ends))))

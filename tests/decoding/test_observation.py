@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.decoding.choice import draw, draw_uniform, greedy, inverse_cdf
-from explorer.decoding.logits import Observation, SortedLogits
+from explorer.decoding.logits import Observation, SortedLogits, Tail
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import Distribution, evaluate
 from explorer.decoding.processors import StepContext
@@ -225,3 +225,13 @@ def test_a_chain_over_stored_logits_keeps_its_contexts() -> None:
     part = evaluate(stored(zipf()), SamplingParams.make(frequency_penalty=3.0, top_k=20), context)
     np.testing.assert_array_equal(full.token_ids[:20], part.token_ids[:20])
     np.testing.assert_allclose(full.sampling_probs[:20], part.sampling_probs[:20], atol=1e-6)
+
+
+def test_a_bin_may_hold_a_logit_far_below_the_rest() -> None:
+    """Some models give ids that only pad the vocabulary an enormous negative logit."""
+    tail = Tail.of(np.array([2.0, 1.0, *[0.0] * 200, -1e9], np.float32), 100)
+    for temperature in (0.5, 1.0, 2.0):
+        at = tail.logsumexp_at(temperature)
+        assert at.low <= at.estimate <= at.high
+        true = np.log(np.exp(2 / temperature) + np.exp(1 / temperature) + 200)
+        assert at.low - 1e-5 <= true <= at.high + 1e-5
