@@ -1,15 +1,17 @@
-"""How fast this machine is now, tried on a part of the model's own weights: threads, and what bfloat16 would bring.
+"""How fast this machine is now: threads, the size of a pass, and what bfloat16 would bring.
 
-Reading the weights is what a pass mostly does, so that products with some of them stand for a whole pass at a small
-part of its time. Both kinds of pass count: one row, bound by memory, and many rows, bound by arithmetic.
+On a processor it is tried on a part of the model's own weights: reading them is what a pass mostly does, so that
+products with some of them stand for a whole pass at a small part of its time. Both kinds of pass count: one row, bound
+by memory, and many rows, bound by arithmetic. On a GPU, where a pass is short and starting its kernels counts, whole
+passes are timed.
 """
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -19,13 +21,53 @@ from explorer.i18n import N_
 from explorer.models.devices import Note
 
 ROWS = 16  # branches in one pass
-SAMPLE_SECONDS = 0.004  # what a product of one row with all sampled weights takes: more than a cache holds
+SAMPLE_SECONDS = 0.008  # what a product of one row with all sampled weights takes: more than a cache holds
 MATRIX = 1 << 21  # weights of a sampled matrix at most
-LIMIT_SECONDS = 0.25  # for all trials of threads
+LIMIT_SECONDS = 0.3  # for all trials of threads
 ROUNDS = 7
 ENOUGH = 1.05  # fewer threads are taken that need at most so many times the time of the fastest
+FEW_ROWS = 8  # from so many tokens on a pass is bound by arithmetic
+DEVICE_ROWS = 256  # tokens of a trial pass on a GPU
+SPEED_ROUNDS = 3
 
-Seconds = tuple[float, float]  # of a pass over one row and over `ROWS`
+Seconds = tuple[float, float]  # of a pass over one row and over many
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """How many threads compute a pass over few tokens, and one over many.
+
+    Reading the weights for a single token is often as fast with one thread as with all: the others then leave their
+    cores to the window and to whatever else prepares the next step.
+    """
+
+    step: int
+    batch: int
+
+    @classmethod
+    def same(cls, count: int) -> Threads:
+        return cls(count, count)
+
+    def for_pass(self, tokens: int) -> int:
+        return self.step if tokens < FEW_ROWS else self.batch
+
+
+@dataclass(frozen=True, slots=True)
+class PassSpeed:
+    """A pass takes ``fixed`` seconds and ``token`` more for each of its tokens."""
+
+    fixed: float
+    token: float
+
+    @classmethod
+    def of(cls, few: float, many: float, rows: int) -> PassSpeed:
+        """From the seconds of a pass over one token and of one over ``rows``."""
+        token = max(many - few, 0.0) / max(rows - 1, 1)
+        token = max(token, 1e-3 * many / rows)  # noise may say that more tokens take less time
+        return cls(max(few - token, 0.0), token)
+
+    def times(self, factor: float) -> PassSpeed:
+        return PassSpeed(self.fixed * factor, self.token * factor)
 
 
 class WeightSample:
@@ -37,13 +79,19 @@ class WeightSample:
         for parameter in parameters:
             if parameter.ndim == 2 and parameter.is_floating_point() and spent < SAMPLE_SECONDS:
                 self._weights.append(parameter.detach()[: max(1, MATRIX // parameter.shape[1])])
+                self._multiply(self._weights[-1:], 1)  # the first reading of a file is no measure
                 spent += _seconds(lambda: self._multiply(self._weights[-1:], 1))
 
     def __bool__(self) -> bool:
         return bool(self._weights)
 
+    @property
+    def numbers(self) -> int:
+        """How many weights are in it."""
+        return sum(weight.numel() for weight in self._weights)
+
     def seconds(self) -> Seconds:
-        """Of a product with every sampled weight."""
+        """Of a product with every sampled weight: of one row and of `ROWS`."""
         return _seconds(lambda: self._multiply(self._weights, 1)), _seconds(lambda: self._multiply(self._weights, ROWS))
 
     def with_threads(self, threads: int) -> Seconds:
@@ -66,11 +114,12 @@ class WeightSample:
 
 def measure_threads(
     limit: int, measure: Callable[[int], Seconds], clock: Callable[[], float] = time.perf_counter
-) -> tuple[int, Note]:
-    """The fewest threads that are as good as the fastest number up to ``limit``, and a note with the figures.
+) -> tuple[Threads, PassSpeed, Note]:
+    """For both kinds of pass the fewest threads up to ``limit`` that are as good as the fastest number, how fast a pass
+    is with them, and a note with the figures.
 
-    ``measure`` says how long so many threads take. Numbers take turns, so that whatever else the machine does falls on
-    all of them: on a busy one fewer threads win.
+    ``measure`` says how long so many threads take for one row and for `ROWS`. Numbers take turns, so that whatever else
+    the machine does falls on all of them: on a busy one fewer threads win.
     """
     trials: dict[int, list[Seconds]] = {}
     end = clock() + LIMIT_SECONDS
@@ -80,16 +129,57 @@ def measure_threads(
                 break
             if round_ == 0 or threads in trials:
                 trials.setdefault(threads, []).append(measure(threads))
-    middle = {threads: tuple(map(statistics.median, zip(*times, strict=True))) for threads, times in trials.items()}
-    one = middle[min(middle)]
-    shares = {n: math.sqrt(step * rows / (one[0] * one[1])) for n, (step, rows) in middle.items()}
-    best = min(shares.values())
-    chosen = min(threads for threads, share in shares.items() if share <= ENOUGH * best)
-    figures = ", ".join(f"{threads}: {share:.0%}" for threads, share in shares.items())
-    return chosen, (
-        N_("{threads} threads, the fewest that are fastest now (time by threads: {figures})."),
-        {"threads": chosen, "figures": figures},
+    few, many = (
+        {threads: statistics.median(seconds[kind] for seconds in times) for threads, times in trials.items()}
+        for kind in (0, 1)
     )
+    chosen = Threads(_fewest(few), _fewest(many))
+    return (
+        chosen,
+        PassSpeed.of(few[chosen.step], many[chosen.batch], ROWS),
+        (
+            N_(
+                "{step} threads for a single token and {batch} for many at once, the fewest that are fastest now (time "
+                "by threads, single: {few}; many: {many})."
+            ),
+            {"step": chosen.step, "batch": chosen.batch, "few": _shares(few), "many": _shares(many)},
+        ),
+    )
+
+
+def _fewest(seconds: Mapping[int, float]) -> int:
+    """The fewest threads that need hardly more time than the fastest number."""
+    best = min(seconds.values())
+    return min(threads for threads, took in seconds.items() if took <= ENOUGH * best)
+
+
+def _shares(seconds: Mapping[int, float]) -> str:
+    """Times as percentages of that of the fewest threads."""
+    one = seconds[min(seconds)]
+    return ", ".join(f"{threads}: {took / one:.0%}" for threads, took in seconds.items())
+
+
+def measure_speed(measure: Callable[[], Seconds]) -> PassSpeed:
+    """How fast a pass is; ``measure`` says how long one row and `ROWS` take."""
+    times = [measure() for _ in range(SPEED_ROUNDS)]
+    few, many = (statistics.median(column) for column in zip(*times, strict=True))
+    return PassSpeed.of(few, many, ROWS)
+
+
+def measure_device(
+    run: Callable[[int], object], rows: int = DEVICE_ROWS, clock: Callable[[], float] = time.perf_counter
+) -> PassSpeed:
+    """How fast passes are on a GPU; ``run`` computes one over so many tokens and waits for its end."""
+
+    def seconds(tokens: int) -> float:
+        start = clock()
+        run(tokens)
+        return clock() - start
+
+    seconds(1), seconds(rows)  # the first pass of a kind prepares its kernels
+    times = [(seconds(1), seconds(rows)) for _ in range(SPEED_ROUNDS)]
+    few, many = (statistics.median(column) for column in zip(*times, strict=True))
+    return PassSpeed.of(few, many, rows)
 
 
 def candidates(limit: int) -> list[int]:

@@ -13,16 +13,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from explorer.models.base import Logits
+from explorer.models.calibration import PassSpeed, Threads
 from explorer.models.prefix_cache import CacheStats
 from explorer.models.tree_attention import RowLimits
 from explorer.progress import CancelToken
 from explorer.text import TokenIds
 
-CPU_PASS_PARAMETERS = 35_000_000_000  # parameters x tokens of a pass: about a second on one core, the wait of a cancel
-DEVICE_PASS_TOKENS = 1024
-LEAST_PASS_TOKENS = 32  # fewer leave the processor waiting for memory
-CPU_PASS_OVERHEAD = 12  # a pass reads all weights: measured to cost as much as computing so many more tokens
-DEVICE_PASS_OVERHEAD = 200
+PASS_SECONDS = 1.0  # of a pass at most, for nothing stops one: the wait of a cancel
+LEAST_PASS_TOKENS, MOST_PASS_TOKENS = 32, 2048  # fewer leave the processor waiting for memory, more gain nothing
+# Starting a pass (reading all weights, launching all kernels) costs as much as so many more tokens, within reason.
+LEAST_OVERHEAD, MOST_OVERHEAD = 4, 1024
+MEMORY_SHARE = 8  # one in so many free bytes may go into the keys and values of a row, and into one pass
 LEAST_SLOTS = 4096
 
 Report = Callable[[int], None]  # told after every pass how many tokens it computed
@@ -66,6 +67,43 @@ class Forward(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelShape:
+    """What the arithmetic and the memory of a pass depend on: hidden sizes, layers and numbers of the vocabulary."""
+
+    parameters: int
+    width: int
+    layers: int
+    inner_width: int
+    vocab_size: int
+
+    @classmethod
+    def of(cls, config: Any, parameters: int) -> ModelShape:
+        """From a model's text config."""
+        width = int(config.hidden_size)
+        inner = getattr(config, "intermediate_size", None)
+        inner_width = inner if isinstance(inner, int) else 4 * width
+        return cls(parameters, width, int(config.num_hidden_layers), inner_width, int(config.vocab_size))
+
+    @property
+    def pairs_per_token(self) -> int:
+        """With how many tokens one can be compared for the arithmetic of computing one more.
+
+        A token costs about 2 x parameters operations, and 4 x width x layers for every token it looks back at.
+        """
+        return max(1, 2 * self.parameters // (4 * self.width * self.layers))
+
+    @property
+    def bytes_per_slot(self) -> int:
+        """Keys and values of a token at most: float32, as many heads of each as of queries."""
+        return 8 * self.width * self.layers
+
+    @property
+    def bytes_per_token(self) -> int:
+        """What a pass holds for a token at most: the states of one layer, and logits twice."""
+        return 4 * (8 * self.width + 3 * self.inner_width + 2 * self.vocab_size)
+
+
+@dataclass(frozen=True, slots=True)
 class BatchLimits:
     """How much one pass computes: at most ``tokens`` new tokens; ``row`` bounds what they look back at."""
 
@@ -73,19 +111,20 @@ class BatchLimits:
     row: RowLimits
 
     @classmethod
-    def for_model(cls, parameters: int, width: int, layers: int, device: str, free_bytes: int) -> BatchLimits:
-        """Limits for a model of ``layers`` layers of hidden size ``width``, from its arithmetic alone.
+    def for_model(cls, shape: ModelShape, speed: PassSpeed, free_bytes: int) -> BatchLimits:
+        """Limits from what was measured and from the memory that is free.
 
-        Constants rather than timings taken at the start, so that one machine always computes one request in one way
-        and replays to the same bits. A token costs about 2 x parameters operations and 4 x width x layers for every
-        token it looks back at.
+        Both limits are powers of two, so that the small differences between two measurements change nothing: one
+        machine then computes one request in one way and replays it to the same bits.
         """
-        on_cpu = device == "cpu"
-        tokens = CPU_PASS_PARAMETERS // max(parameters, 1) if on_cpu else DEVICE_PASS_TOKENS
-        overhead = CPU_PASS_OVERHEAD if on_cpu else DEVICE_PASS_OVERHEAD
-        pairs = overhead * 2 * parameters // (4 * width * layers)
-        slots = free_bytes // 8 // (8 * width * layers)  # keys and values of float32, at most an eighth of the memory
-        return cls(min(max(tokens, LEAST_PASS_TOKENS), DEVICE_PASS_TOKENS), RowLimits(pairs, max(slots, LEAST_SLOTS)))
+        allowed = free_bytes // MEMORY_SHARE
+        tokens = min(int(PASS_SECONDS / speed.token), allowed // shape.bytes_per_token, MOST_PASS_TOKENS)
+        overhead = min(max(int(speed.fixed / speed.token), LEAST_OVERHEAD), MOST_OVERHEAD)
+        slots = allowed // shape.bytes_per_slot
+        return cls(
+            _power_of_two(max(tokens, LEAST_PASS_TOKENS)),
+            RowLimits(_power_of_two(overhead * shape.pairs_per_token), max(slots, LEAST_SLOTS)),
+        )
 
     def halved(self) -> BatchLimits:
         return BatchLimits(max(1, self.tokens // 2), RowLimits(self.row.pass_pairs // 2, max(1, self.row.slots // 2)))
@@ -94,9 +133,11 @@ class BatchLimits:
 class CausalModel:
     """A transformers model for causal language modelling, called with exactly the arguments it takes."""
 
-    def __init__(self, model: Any, device: str) -> None:
+    def __init__(self, model: Any, device: str, threads: Threads | None = None) -> None:
+        """``threads`` of the processor, where it computes; None leaves them as they are."""
         self.model = model
         self.device = device
+        self.threads = threads
         self.config = model.config.get_text_config(decoder=True)
         self._arguments = frozenset(inspect.signature(model.forward).parameters)
 
@@ -148,6 +189,8 @@ class CausalModel:
         head_selects = kept is not None and "logits_to_keep" in self._arguments
         if kept is not None and head_selects:
             arguments["logits_to_keep"] = kept.to(self.device)
+        if self.threads is not None:
+            _use_threads(self.threads.for_pass(ids.numel()))
         logits: Tensor = self.model(**arguments, return_dict=True).logits
         if kept is not None and not head_selects:
             logits = logits[:, kept.to(logits.device)]
@@ -198,3 +241,13 @@ class FreshForward:
             return False
         self._limits = self._limits.halved()
         return True
+
+
+def _use_threads(count: int) -> None:
+    if torch.get_num_threads() != count:
+        torch.set_num_threads(count)
+
+
+def _power_of_two(number: int) -> int:
+    """The largest one that is not larger than ``number``."""
+    return 1 << (number.bit_length() - 1)

@@ -17,34 +17,28 @@ from explorer.i18n import N_
 from explorer.messages import OutOfMemory, PromptError, UserMessage
 from explorer.models.answer_cache import AnswerCache
 from explorer.models.base import Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
-from explorer.models.calibration import WeightSample, measure_bfloat16, measure_threads
 from explorer.models.devices import (
     Hardware,
-    Note,
-    Placement,
     choose_placement,
     default_cache_budget,
-    free_memory,
     is_out_of_memory,
     most_threads,
     release_memory,
 )
-from explorer.models.forward import BatchLimits, CausalModel, Forward, FreshForward
-from explorer.models.load_errors import unsupported
+from explorer.models.forward import CausalModel, Forward, FreshForward
 from explorer.models.model_facts import (
     adds_bos,
     chat_template,
     context_length,
     end_ids,
-    environment,
     generation_defaults,
     reusable_length,
 )
+from explorer.models.opening import try_out
 from explorer.models.prefix_cache import CacheStats
 from explorer.models.prefix_checks import check_ids, check_length
-from explorer.models.self_check import Verdict, choose_forward
 from explorer.models.tokenizer_pieces import vocabulary_of
-from explorer.models.transformers_loading import LOADING, load_config, load_tokenizer, load_weights, too_large
+from explorer.models.transformers_loading import LOADING, load_config, load_tokenizer, load_weights
 from explorer.models.weight_files import count_weights
 from explorer.progress import CancelToken, Progress, ProgressCallback, ignore_progress
 from explorer.text import ChatMessage, Vocabulary
@@ -106,21 +100,13 @@ class TransformersModel:
         token.raise_if_cancelled()
         report(Progress(CHECKING))
         parameters = sum(parameter.numel() for parameter in model.model.parameters())
-        limits = BatchLimits.for_model(
-            parameters,
-            model.config.hidden_size,
-            model.config.num_hidden_layers,
-            placement.device,
-            free_memory(placement.device),
-        )
         length = context_length(model.config, tokenizer)
-        verdict = _try_out(model, limits, length, identity.name)
+        trial = try_out(model, placement, ref, parameters, length, identity.name)
         token.raise_if_cancelled()
-        notes = (*_speed_notes(model, placement, ref), verdict.note)
         info = ModelInfo(
             identity=identity,
-            environment=environment(placement, torch.get_num_threads()),
-            vocab_size=verdict.vocab_size,
+            environment=trial.environment,
+            vocab_size=trial.verdict.vocab_size,
             context_length=length,
             eos_token_ids=end_ids(model.model),
             bos_token_id=tokenizer.bos_token_id,
@@ -129,10 +115,10 @@ class TransformersModel:
             chat_template=chat_template(tokenizer),
             generation_defaults=generation_defaults(model.model),
             parameters=parameters,
-            notes=notes,
+            notes=trial.notes,
         )
-        vocabulary = vocabulary_of(tokenizer, verdict.vocab_size)
-        return cls(info, vocabulary, tokenizer, model, verdict.forward, FreshForward(model, limits))
+        vocabulary = vocabulary_of(tokenizer, info.vocab_size)
+        return cls(info, vocabulary, tokenizer, model, trial.verdict.forward, FreshForward(model, trial.limits))
 
     def next_token_logits(
         self,
@@ -309,31 +295,3 @@ class _Reporter:
         self._done += tokens
         if self._total >= REPORTED_TOKENS:
             self._progress(Progress(READING, min(self._done, self._total), self._total, "tokens"))
-
-
-def _speed_notes(model: CausalModel, placement: Placement, ref: ModelRef) -> list[Note]:
-    """Choose the number of threads by trying, unless the user has chosen; why this dtype and this number."""
-    notes = [placement.note]
-    if placement.device != "cpu":
-        return notes
-    embeddings = model.model.get_input_embeddings().weight
-    with torch.inference_mode():
-        sample = WeightSample(weight for weight in model.model.parameters() if weight is not embeddings)
-        if ref.dtype == "auto" and sample:
-            notes.append(measure_bfloat16(sample))
-        if ref.threads is None and most_threads() > 1 and sample:
-            threads, note = measure_threads(most_threads(), sample.with_threads)
-            torch.set_num_threads(threads)
-            notes.append(note)
-    return notes
-
-
-def _try_out(model: CausalModel, limits: BatchLimits, length: int, name: str) -> Verdict:
-    """How this model is best computed. Raises `ModelLoadError` where it cannot be computed at all."""
-    try:
-        with torch.inference_mode():
-            return choose_forward(model, limits, length)
-    except Exception as error:  # the model's own code may raise anything
-        if is_out_of_memory(error):
-            raise too_large(name, str(error)) from error
-        raise unsupported(name, f"{type(error).__name__}: {error}") from error

@@ -26,18 +26,17 @@ BRANCHES = 3
 
 def one_way(source: str) -> dict[str, list[float]]:
     """Seconds by "threads:kind", measured in this process with its own environment."""
-    import torch
     from bench_engine import CHILDREN, Bench
 
     from explorer.models.base import ModelRef
-    from explorer.models.calibration import candidates
+    from explorer.models.calibration import Threads, candidates
     from explorer.models.devices import most_threads
 
     bench = Bench(ModelRef(source, threads=1), 200)
     bench.ask([bench.node])
     times: dict[str, list[float]] = {}
     for threads in candidates(most_threads()):
-        torch.set_num_threads(threads)
+        bench.model._fresh._model.threads = Threads.same(threads)
         bench.ask(bench.children(2))
         times[f"{threads}:step"] = [bench.ask(bench.children(1)) for _ in range(STEPS)]
         times[f"{threads}:{CHILDREN} children"] = [bench.ask(bench.children(CHILDREN)) for _ in range(BRANCHES)]

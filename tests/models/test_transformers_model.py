@@ -21,7 +21,9 @@ from transformers import AutoModelForCausalLM
 from explorer.messages import ModelLoadError, OutOfMemory, PromptError
 from explorer.models import tree_forward
 from explorer.models.base import ModelIdentity, ModelRef
+from explorer.models.calibration import PassSpeed, Seconds, Threads
 from explorer.models.catalog import open_model
+from explorer.models.devices import Note
 from explorer.models.forward import BatchLimits, CausalModel, FreshForward
 from explorer.models.state_forward import StateForward
 from explorer.models.transformers_model import TransformersModel
@@ -504,19 +506,24 @@ def test_threads_are_measured_unless_the_user_says_how_many(
     folder_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[int] = []
+    note = ("{step} and {batch} threads", {"step": 2, "batch": 3})
 
-    def measured(limit: int, measure: Callable[[int], tuple[float, float]]) -> tuple[int, tuple[str, dict[str, int]]]:
+    def measured(limit: int, measure: Callable[[int], Seconds]) -> tuple[Threads, PassSpeed, Note]:
         limits.append(limit)
-        measure(2)
-        return 3, ("{threads} threads", {"threads": 3})
+        return Threads(2, 3), PassSpeed.of(*measure(2), 16), note
 
-    monkeypatch.setattr("explorer.models.transformers_model.most_threads", lambda: 4)
-    monkeypatch.setattr("explorer.models.transformers_model.measure_threads", measured)
-    info = load(folder_of("llama"), ModelRef("")).info
-    assert (limits, info.environment.threads, torch.get_num_threads()) == ([4], 3, 3)
-    assert ("{threads} threads", {"threads": 3}) in info.notes
-    info = load(folder_of("llama"), ModelRef("", threads=1)).info
-    assert (limits, info.environment.threads, torch.get_num_threads()) == ([4], 1, 1)
+    monkeypatch.setattr("explorer.models.opening.most_threads", lambda: 4)
+    monkeypatch.setattr("explorer.models.opening.measure_threads", measured)
+    model = load(folder_of("llama"), ModelRef(""))
+    assert (limits, model.info.environment.threads) == ([4], 3)
+    assert note in model.info.notes
+    used = []
+    model._fresh._model.model.register_forward_pre_hook(lambda *_: used.append(torch.get_num_threads()))
+    model.next_token_logits([text(5)])
+    model.next_token_logits([(*text(5), child) for child in range(9)])
+    assert used == [2, 3]  # five tokens, nine tokens
+    model = load(folder_of("llama"), ModelRef("", threads=1))
+    assert (limits, model.info.environment.threads, torch.get_num_threads()) == ([4], 1, 1)
 
 
 @pytest.mark.usefixtures("threads")
