@@ -16,6 +16,8 @@ from explorer.messages import EngineError, UserMessage
 from explorer.models.base import Logits, ModelInfo
 from explorer.node_logits import LogitsOrigin, NodeLogits
 from explorer.progress import CancelToken, ProgressCallback
+from explorer.proof.report import NodeCheck, ProofReport
+from explorer.proof.wording import needs_model_message
 from explorer.stops import not_live_message, stop_after
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord, SessionState, StoredSession
@@ -163,6 +165,26 @@ class SessionReading:
             state=self.state,
             edges=tuple(self.tree.node(node).edge for node in path),
         )
+
+    def check(
+        self,
+        node_id: NodeId | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ProofReport:
+        """What is shown of a node (default: the current one) against transformers itself and a pass without a cache.
+
+        Raises what `Engine.check` raises, and `EngineError` (code ``proof.needs_model``) where the model is not loaded.
+        """
+        node_id = self.state.current if node_id is None else node_id
+        if not self.live:
+            raise EngineError(needs_model_message(self.model, self._ledger.observation(node_id)))
+        context, sampling = self.context(node_id), self.state.settings.sampling
+        logits, _ = self._node_logits(node_id, context, live=True, progress=progress, cancel=cancel)
+        assert logits is not None  # a live model always answers
+        check = NodeCheck.of(evaluate(logits, sampling, context), sampling, context)
+        return self._engine.check(check, progress=progress, cancel=cancel)
 
     def stop_after(self, generated: tuple[int, ...]) -> StopEvent | None:
         """The stop in force after generated tokens, whether or not the tree has them."""

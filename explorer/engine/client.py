@@ -9,6 +9,7 @@ from explorer.engine.failures import no_model_message, stopped_message
 from explorer.engine.process import EngineProcess
 from explorer.engine.protocol import (
     ChatEncoded,
+    CheckNode,
     ComputeLogits,
     Encode,
     EncodeChat,
@@ -20,6 +21,7 @@ from explorer.engine.protocol import (
     LogitsReady,
     MeasureMemory,
     MemoryMeasured,
+    NodeChecked,
     Note,
     Pin,
     SetCacheBudget,
@@ -29,6 +31,7 @@ from explorer.i18n import N_
 from explorer.messages import EngineCrashed, EngineError, ModelLoadError
 from explorer.models.base import Logits, ModelInfo, ModelRef, TokenIds
 from explorer.progress import CancelToken, Progress, ProgressCallback
+from explorer.proof.report import NodeCheck, ProofReport
 from explorer.text import ChatMessage, Vocabulary
 
 CATALOG_OPENER = "explorer.models.catalog:open_model"
@@ -143,6 +146,19 @@ class Engine:
         chat = tuple(messages)
         answer, _ = self._current().ask(lambda number: EncodeChat(number, chat, add_generation_prompt), ChatEncoded)
         return answer.text, answer.ids
+
+    def check(
+        self, check: NodeCheck, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+    ) -> ProofReport:
+        """Compare what is shown of a node with transformers' own processors and with a pass without a cache.
+
+        The first check of a model without torch waits seconds for the libraries. Raises `Cancelled` at once when
+        ``cancel`` is raised, `EngineCrashed`, and `EngineError` where the libraries cannot be loaded.
+        """
+        answer, _ = self._current().ask(
+            lambda number: CheckNode(number, check), NodeChecked, progress=progress, cancel=cancel
+        )
+        return answer.report
 
     def memory(self) -> EngineMemory:
         """What the child holds now; answered even while a cancelled pass goes on. Raises `EngineCrashed`."""

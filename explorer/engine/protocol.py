@@ -13,6 +13,7 @@ from typing import TypeAlias
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo, ModelRef, TokenIds
 from explorer.progress import Progress
+from explorer.proof.report import NodeCheck, ProofReport
 from explorer.text import ChatMessage
 
 
@@ -73,6 +74,14 @@ class EncodeChat:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckNode:
+    """Answered by `NodeChecked`; progress is told in `Working` messages."""
+
+    number: int
+    check: NodeCheck
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureMemory:
     """Answered by `MemoryMeasured`, even while a pass runs."""
 
@@ -91,7 +100,7 @@ class Close:
     """Stop everything and end."""
 
 
-Request: TypeAlias = Load | ComputeLogits | Encode | EncodeChat | MeasureMemory
+Request: TypeAlias = Load | ComputeLogits | Encode | EncodeChat | CheckNode | MeasureMemory
 
 
 # --- notes, parent to child: nothing answers them, and a model without a cache has no use for them --------------------
@@ -169,6 +178,12 @@ class ChatEncoded:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeChecked:
+    number: int
+    report: ProofReport
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryMeasured:
     number: int
     memory: EngineMemory
@@ -200,5 +215,5 @@ class LogLine:
     text: str
 
 
-Answer: TypeAlias = Loaded | LogitsReady | Encoded | ChatEncoded | MemoryMeasured | Failed
+Answer: TypeAlias = Loaded | LogitsReady | Encoded | ChatEncoded | NodeChecked | MemoryMeasured | Failed
 FromChild: TypeAlias = Answer | Working | LogLine

@@ -24,12 +24,14 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from explorer.engine.checks import checked
 from explorer.engine.failures import failed
 from explorer.engine.look_ahead import CachingModel, LookAhead
 from explorer.engine.protocol import (
     Answer,
     Cancel,
     ChatEncoded,
+    CheckNode,
     Close,
     ComputeLogits,
     Encode,
@@ -44,6 +46,7 @@ from explorer.engine.protocol import (
     LogLine,
     MeasureMemory,
     MemoryMeasured,
+    NodeChecked,
     Note,
     Pin,
     Request,
@@ -218,6 +221,9 @@ class Server:
             case EncodeChat(number, messages, add_generation_prompt):
                 text, ids = self._loaded.encode_chat(messages, add_generation_prompt=add_generation_prompt)
                 return ChatEncoded(number, text, tuple(ids))
+            case CheckNode(number, check):
+                report = checked(self._loaded, check, self._reporter(number), token)
+                return NodeChecked(number, report)
             case _:
                 raise TypeError(f"no request to answer here: {type(request).__name__}")
 
