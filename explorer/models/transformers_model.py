@@ -146,6 +146,24 @@ class TransformersModel:
                 self.set_cache_budget(self._budget)
         return result
 
+    def fresh_logits(self, prefix: TokenIds, *, cancel: CancelToken | None = None) -> Logits:
+        """Logits (vocab,) of one pass over all of ``prefix``: nothing cached is used, and nothing is kept.
+
+        Raises `PromptError` as `next_token_logits` does, `Cancelled` before the pass, and `OutOfMemory`.
+        """
+        self._check(prefix)
+        with torch.inference_mode():
+            try:
+                ((_, logits),) = self._fresh.answer([prefix], cancel or CancelToken(), lambda _: None)
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                details = str(error)
+            else:
+                return logits
+        release_memory(self.info.environment.device)
+        raise self._out_of_memory(details)
+
     def encode(self, text: str) -> TokenIds:
         """Token ids of ``text`` with the special tokens the tokenizer adds by itself. Raises `PromptError`."""
         _check_characters(text)
@@ -247,20 +265,23 @@ class TransformersModel:
         shrunk = [forward.shrink() for forward in (self._forward, self._fresh)]
         if not any(shrunk):
             if self._budget < LEAST_BUDGET:
-                raise OutOfMemory(
-                    UserMessage(
-                        "engine.out_of_memory",
-                        N_("The model ran out of memory on {device}, even one token at a time and without a cache."),
-                        N_("This step was not computed; everything before it is kept, and the model stays loaded."),
-                        N_("Close other programs, go on from a shorter text, or open the model on another device."),
-                        {"device": self.info.environment.device_name},
-                        details,
-                    )
-                )
+                raise self._out_of_memory(details)
             self._forward.clear()
             self._answers.clear()
             self.set_cache_budget(self._budget // 2)
         release_memory(self.info.environment.device)
+
+    def _out_of_memory(self, details: str) -> OutOfMemory:
+        return OutOfMemory(
+            UserMessage(
+                "engine.out_of_memory",
+                N_("The model ran out of memory on {device}, even one token at a time and without a cache."),
+                N_("This step was not computed; everything before it is kept, and the model stays loaded."),
+                N_("Close other programs, go on from a shorter text, or open the model on another device."),
+                {"device": self.info.environment.device_name},
+                details,
+            )
+        )
 
     def _check(self, prefix: TokenIds) -> None:
         check_length(prefix, self.info)
