@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from explorer.decoding.logits import Observation, SortedLogits
+from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Distribution, evaluate
 from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent, checked_text
@@ -109,7 +110,12 @@ class SessionReading:
 
     def context(self, node_id: NodeId) -> StepContext:
         """What the filters may look at besides the logits."""
-        return StepContext(self.state.prompt.ids, self.tree.token_ids(node_id), self.eos_token_ids)
+        return self.context_after(self.tree.token_ids(node_id))
+
+    def context_after(self, generated: tuple[int, ...], settings: Settings | None = None) -> StepContext:
+        """As `context`, after tokens the tree may not have, under ``settings`` (None: those in force)."""
+        own = (settings or self.state.settings).stopping.eos_token_ids
+        return StepContext(self.state.prompt.ids, generated, self.model.eos_token_ids if own is None else own)
 
     def stop_at(self, node_id: NodeId) -> StopEvent | None:
         """The stop in force at a node under the present settings; None means generation may go on."""
@@ -164,6 +170,7 @@ class SessionReading:
             source=source,
             state=self.state,
             edges=tuple(self.tree.node(node).edge for node in path),
+            draws=self._ledger.draws_at(node_id),
         )
 
     def check(

@@ -3,18 +3,24 @@ gesture each."""
 
 from explorer.growth.beams import BeamProgress, BeamRun, beam_runs, search_beams
 from explorer.growth.expansion import ExpansionRound, expand
+from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, passes, samples_report
 from explorer.growth.samples import SampleBatch, SampleProgress, SampleRun, sample_runs, sample_runs_of
 
 __all__ = [
     "BeamProgress",
     "BeamRun",
     "ExpansionRound",
+    "RunRow",
     "SampleBatch",
     "SampleProgress",
     "SampleRun",
+    "SamplesReport",
     "beam_runs",
     "expand",
+    "finish_of",
+    "passes",
     "sample_runs",
     "sample_runs_of",
+    "samples_report",
     "search_beams",
 ]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from explorer.decoding.logits import Observation
-from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
 from explorer.progress import CancelToken, ProgressCallback
@@ -117,7 +116,6 @@ class Gesture:
         self.start = start
         self._writer = GestureWriter(session, kind, origin)
         self._state = session.state
-        self._eos_token_ids = session.eos_token_ids
         self._before = session.tree.token_ids(start)
         self._nodes: dict[Path, NodeId] = {(): start}
         self._stops: dict[Path, StopEvent | None] = {}
@@ -159,11 +157,11 @@ class Gesture:
         """
         generated = [self._before + path for path in paths]
         logits = self.session.logits_after(generated, progress=progress, cancel=cancel)
-        prompt, sampling = self._state.prompt.ids, self._state.settings.sampling
+        settings = self._state.settings
         dtype = self.session.model.environment.dtype
         rows = []
         for path, ids, raw in zip(paths, generated, logits, strict=True):
-            row = NodeRow(raw, sampling, StepContext(prompt, ids, self._eos_token_ids), dtype)
+            row = NodeRow(raw, settings.sampling, self.session.context_after(ids, settings), dtype)
             rows.append(row)
             if path not in self._nodes or not self.session.observed(self._nodes[path]):
                 self._unseen[path] = row.observation

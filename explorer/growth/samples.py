@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 from explorer.decoding.choice import MAX_SEED, draw
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.pipeline import evaluate
-from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent, cancelled_event, error_event, no_candidates_event
 from explorer.events import Change
 from explorer.growth.gesture import GestureWriter
@@ -167,7 +166,6 @@ class _Batch:
         self._start = start
         self._writer = GestureWriter(session, "sample", origin)
         self._state = session.state
-        self._eos_token_ids = session.eos_token_ids
         self._runs = [SampleRun(number, plan.seed_of(number), start) for number in range(plan.runs)]
         # Generated ids at the nodes where runs stand that are not finished.
         self._paths: dict[NodeId, TokenIds] = {start: session.tree.token_ids(start)}
@@ -182,10 +180,10 @@ class _Batch:
 
     def draw(self, progress: ProgressCallback | None, cancel: CancelToken | None) -> _Drawn:
         """One token for every run that goes on; changes nothing. Raises `Cancelled`, `EngineError`."""
-        drawn, live = _Drawn(), self._live()
+        drawn, live, settings = _Drawn(), self._live(), self._state.settings
         for node, logits in self._logits(list(live), progress, cancel):
-            context = StepContext(self._state.prompt.ids, self._paths[node], self._eos_token_ids)
-            distribution = evaluate(logits, self._state.settings.sampling, context)
+            context = self._session.context_after(self._paths[node], settings)
+            distribution = evaluate(logits, settings.sampling, context)
             if not self._session.observed(node):
                 drawn.observations[node] = Observation.of(logits)
             if distribution.kept == 0:
