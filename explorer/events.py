@@ -9,7 +9,7 @@ from explorer.decoding.logits import SortedLogits
 from explorer.decoding.pipeline import Distribution
 from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent
-from explorer.store.records import SessionState
+from explorer.store.records import SessionState, StepRecord
 from explorer.text import PathPiece
 from explorer.tree import Edge, Node, NodeId, PathValues
 
@@ -48,7 +48,8 @@ class NodeView:
     ``pieces`` covers the generated path (``path`` node ids and ``edges`` in the same order), ``prompt_pieces`` the
     prompt. ``text`` is the generated text, cut before a stop string. ``stop`` is the stop event in force at this node
     under the current settings (None: generation may go on). ``taken`` maps token ids of existing children to their
-    node ids. ``distribution`` is None where the model is not loaded and nothing was stored for this node.
+    node ids. ``distribution`` is None where the model is not loaded and nothing was stored for this node. ``draws`` are
+    the draws made here that led to what is in the tree, in order, each with the settings then in force.
     """
 
     node_id: NodeId
@@ -65,3 +66,4 @@ class NodeView:
     distribution: Distribution | None
     source: Literal["model", "stored", "none"]
     state: SessionState
+    draws: tuple[StepRecord, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
-from explorer.store.records import CommandRecord, CommandState, SessionState
+from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord
 from explorer.tree import NodeId
 
 # Kept as evidence, but there is nothing in them to take back.
@@ -34,9 +34,10 @@ class Journal:
         self._commands: dict[int, CommandRecord] = {}
         self._done: list[list[CommandRecord]] = []
         self._undone: list[list[CommandRecord]] = []
+        self._draws: dict[NodeId, list[int]] = {}  # seqs of the commands that drew at a node
         undone: list[list[CommandRecord]] = []
         for command in commands:
-            self._commands[command.seq] = command
+            self._keep(command)
             if command.state == "done":
                 _push(self._done, command)
             elif command.state == "undone":
@@ -68,9 +69,20 @@ class Journal:
             abandoned = tuple(c.seq for gesture in self._undone for c in gesture)
             self._mark(abandoned, "abandoned")
             self._undone.clear()
-        self._commands[command.seq] = command
+        self._keep(command)
         _push(self._done, command)
         return abandoned
+
+    def draws_at(self, node_id: NodeId) -> tuple[StepRecord, ...]:
+        """The draws made at a node and not taken back, in order, with the settings then in force."""
+        commands = (self._commands[seq] for seq in self._draws.get(node_id, ()))
+        return tuple(
+            step
+            for command in commands
+            if command.state == "done"
+            for step in command.steps
+            if step.parent == node_id and step.u is not None
+        )
 
     def undo(self, state: SessionState) -> Reversal | None:
         """Take the last gesture off the done list; the reversal brings ``state`` back to before it."""
@@ -118,6 +130,11 @@ class Journal:
         seqs = tuple(command.seq for command in gesture)
         self._mark(seqs, new_state)
         return Reversal(gesture[0].kind, seqs, hide, reveal, state)
+
+    def _keep(self, command: CommandRecord) -> None:
+        self._commands[command.seq] = command
+        for node_id in {step.parent for step in command.steps if step.u is not None}:
+            self._draws.setdefault(node_id, []).append(command.seq)
 
     def _mark(self, seqs: Iterable[int], state: CommandState) -> None:
         for seq in seqs:

@@ -14,7 +14,7 @@ from explorer.messages import StoreError, UserMessage
 from explorer.models.base import Environment, ModelInfo
 from explorer.outbox import Outbox
 from explorer.store import SessionStore
-from explorer.store.records import CommandRecord, CommandState, SessionState, StoredSession
+from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord, StoredSession
 from explorer.text import Vocabulary
 from explorer.tree import NodeId, TokenTree
 
@@ -135,6 +135,10 @@ class Ledger:
         """Record what was seen at a node that nobody has stepped from."""
         self._observed.add(node_id)
         self._outbox.write(lambda: self._store.save_observation(self.saved_id(), node_id, observation))
+
+    def draws_at(self, node_id: NodeId) -> tuple[StepRecord, ...]:
+        """The draws made at a node that led to what is in the tree now, in order."""
+        return tuple(step for step in self._journal.draws_at(node_id) if step.node in self.tree)
 
     def observation(self, node_id: NodeId) -> Observation | None:
         """What was recorded at a node, None where nothing was. Raises `StoreError`."""

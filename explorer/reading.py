@@ -171,6 +171,7 @@ class SessionReading:
             state=self.state,
             edges=tuple(self.tree.node(node).edge for node in path),
             draws=self._ledger.draws_at(node_id),
+            draws=self._ledger.draws_at(node_id),
         )
 
     def check(
