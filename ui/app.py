@@ -23,8 +23,10 @@ from explorer.i18n import N_, set_language, tr
 from explorer.messages import StoreError, UserMessage
 from explorer.paths import default_library
 from ui.actions import KeyGuard
+from ui.analysis_thread import AnalysisThread
 from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
+from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
@@ -48,7 +50,7 @@ _LAST_SECONDS = 5.0
 
 
 class Explorer(QObject):
-    """The running program: one window, three threads, one engine. The window may be built anew (another language)."""
+    """The running program: one window, four threads, one engine. The window may be built anew (another language)."""
 
     finished = Signal()
     """The user closed the window."""
@@ -67,6 +69,7 @@ class Explorer(QObject):
         self.session_thread = SessionThread(self.bridge, self._open_library)
         self.model_thread: JobThread[Engine] = JobThread("models", self.bridge, lambda: self.engine)
         self.preview_thread = PreviewThread(self.bridge)
+        self.analysis_thread = AnalysisThread(self.bridge)
         self.theme = ThemeController(application, preferences.theme)
         self.theme.setParent(self)
         self._guard = KeyGuard(application, self)
@@ -77,7 +80,7 @@ class Explorer(QObject):
     def begin(self) -> None:
         """Start the threads and open what was open last. Called once, after the window's first paint."""
         fresh = not self.library_path.exists()
-        for thread in (self.session_thread, self.model_thread, self.preview_thread):
+        for thread in (self.session_thread, self.model_thread, self.preview_thread, self.analysis_thread):
             thread.start()
         # What lists the models imports the hub's library, on the time of the first session: that comes first.
         for first in (self.session.opened, self.models.failed):
@@ -93,6 +96,7 @@ class Explorer(QObject):
         self.closed = True
         self.bridge.close()
         self.preview_thread.close(_POLITE_SECONDS)
+        self.analysis_thread.close(_POLITE_SECONDS)
         for thread in (self.model_thread, self.session_thread):
             thread.stop()
         for thread in (self.model_thread, self.session_thread):
@@ -138,6 +142,7 @@ class Explorer(QObject):
         self.appearance = AppearanceController(window, self._preferences)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
+        self.analysis = AnalysisController((window.ruler, window.curves), self.bridge, self.analysis_thread, window)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path

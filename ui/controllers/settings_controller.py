@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
-from explorer.decoding.params import Settings
+from explorer.decoding.params import SamplingParams, Settings
 from ui.bridge import Bridge
 from ui.controllers.session_controller import SessionController
 from ui.main_window import MainWindow
@@ -24,6 +24,7 @@ class SettingsController(QObject):
         self._preview = preview
         self._session = session
         self._number = 0
+        self._asked: SamplingParams | None = None
         window.settings.previewed.connect(self._ask)
         window.settings.committed.connect(session.set_settings)
         window.settings.seed_changed.connect(session.set_seed)
@@ -34,6 +35,7 @@ class SettingsController(QObject):
     def _ask(self, settings: Settings) -> None:
         view = self._session.view
         self._number += 1
+        self._asked = settings.sampling
         if view is not None and view.logits is not None and not self._session.computing:
             self._preview.ask(PreviewRequest(self._number, view.logits, settings.sampling, view.context))
 
@@ -47,7 +49,8 @@ class SettingsController(QObject):
     @Slot(str, object)
     def _take_event(self, name: str, value: Any) -> None:
         if name == "preview" and value[0] == self._number:
-            for view in (self._window.candidates, *self._window.explain):
-                view.set_distribution(value[1])
+            self._window.candidates.set_distribution(value[1])
+            for panel in self._window.explain:
+                panel.set_distribution(value[1], self._asked)
         elif name == "preview_failed" and value[0] == self._number:
             self._bridge.failed.emit(value[1])

@@ -124,7 +124,8 @@ class ViewController(QObject):
     @Slot(object)
     def _shown(self, shown: ShownView) -> None:
         window, view = self._window, shown.view
-        window.candidates.set_busy(shown.computing)
+        for busy in self._distribution_views:
+            busy.set_busy(shown.computing)
         if shown.computing:
             self._clear_timer.start()
         else:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ui.explain.panel import ExplainPanel
+from ui.explain.analysed import AnalysedPanel
 
 
-class CurvesPanel(ExplainPanel):
+class CurvesPanel(AnalysedPanel):
     """Follows the current node and the marked token."""
 
     def refresh(self) -> None:
