@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.decoding.float32 import FloatArray
-from explorer.decoding.processors import Comparison, Criterion, Stage
+from explorer.decoding.params import SamplingParams
+from explorer.decoding.processors import Comparison, Criterion, Dial, Stage, StepContext
 from explorer.decoding.processors.base import NO_IDS
 from explorer.decoding.scores import IdArray, LiveScores
 
@@ -87,6 +88,18 @@ class TraceStep:
     after: LiveScores
     criterion: Criterion | None = None
     edited: NDArray[np.int64] = field(default_factory=lambda: NO_IDS)
+    dial: Dial | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether the stage was active and left everything as it was (temperature: the probabilities)."""
+        if not self.active or len(self.after) != len(self.before):
+            return False
+        before, after = self.before.scores, self.after.scores
+        if not len(before) or (before[0] == before[-1] and after[0] == after[-1]):
+            return True
+        same_ids = np.array_equal(self.before.token_ids, self.after.token_ids)
+        return before is after or (same_ids and np.array_equal(before, after))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +107,11 @@ class Trace:
     """How an evaluation went; reports are made from it on request.
 
     ``owner`` int8[all] says for every place of the sorted raw logits which step removed it, `KEPT` or `IMPOSSIBLE`.
-    ``logsumexp`` is that of the raw logits.
+    ``logsumexp`` is that of the raw logits. ``sampling`` and ``context`` are what was evaluated.
     """
 
+    sampling: SamplingParams
+    context: StepContext
     start: LiveScores
     steps: Sequence[TraceStep]
     owner: OwnerArray
@@ -119,11 +134,10 @@ class Trace:
         if owner < 0:
             return Provenance()
         step = self.steps[owner]
-        if step.criterion is None:
+        position = step.before.position_of(place)
+        if step.criterion is None or position is None:
             return Provenance(step.stage.name)
         criterion = step.criterion
-        places = step.before.places
-        position = place if places is None else int(np.flatnonzero(places == place)[0])
         value = float(criterion.values[position])
         distance = value - criterion.threshold
         return Provenance(
@@ -147,11 +161,12 @@ class Trace:
         return None
 
     def _report(self, number: int, step: TraceStep) -> StageReport:
-        removed = 0.0
-        if len(step.after) < len(step.before):
-            before = step.before
+        removed, before = 0.0, step.before
+        if before.places is None and step.after.places is None:
+            removed = before.share_of(slice(len(step.after), None))
+        elif len(step.after) < len(before):
             owners = self.owner[: len(before)] if before.places is None else self.owner[before.places]
-            removed = min(1.0, float(before.shares[owners == number].sum(dtype=np.float64)))
+            removed = before.share_of(owners == number)
         return StageReport(
             name=step.stage.name,
             active=step.active,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, TypeVar
 
 import numpy as np
@@ -20,8 +21,7 @@ from explorer.decoding.distribution import (
 )
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
-from explorer.decoding.processors import StepContext
-from explorer.decoding.processors.base import NO_IDS
+from explorer.decoding.processors import Stage, StepContext
 from explorer.decoding.scores import LiveScores, PlaceArray
 from explorer.decoding.unseen import unseen_part
 
@@ -77,21 +77,33 @@ def evaluate(logits: SortedLogits, sampling: SamplingParams, context: StepContex
 
 def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Trace:
     """Every stage in turn, with the scores between them."""
-    live = logits.live
-    owner: OwnerArray = np.full(len(logits.logits) + live.size - logits.vocab_size, KEPT, np.int8)
-    owner[len(live) :] = IMPOSSIBLE
-    steps = []
-    for number, stage in enumerate(sampling.stages):
-        before, active, criterion, edited = live, sampling.runs(stage), None, NO_IDS
-        if active and len(before):
-            outcome = stage.apply(before, sampling, context)
-            live, criterion = outcome.after, outcome.criterion
-            edited = stage.edited_ids(sampling, context)
-            if len(live) < len(before):
-                owner[owner == KEPT] = number
-                owner[slice(len(live)) if live.places is None else live.places] = KEPT
-        steps.append(TraceStep(stage, active, before, live, criterion, edited))
-    return Trace(logits.live, steps, owner, logits.logsumexp, logits.entropy)
+    start = logits.live
+    owner: OwnerArray = np.full(len(logits.logits) + start.size - logits.vocab_size, KEPT, np.int8)
+    owner[len(start) :] = IMPOSSIBLE
+    steps = list(chain_steps(start, sampling, context))
+    for number, step in enumerate(steps):
+        if len(step.after) < len(step.before):
+            owner[owner == KEPT] = number
+            owner[slice(len(step.after)) if step.after.places is None else step.after.places] = KEPT
+    return Trace(sampling, context, start, steps, owner, logits.logsumexp, logits.entropy)
+
+
+def chain_steps(live: LiveScores, sampling: SamplingParams, context: StepContext) -> Iterator[TraceStep]:
+    """The stages of ``sampling`` one after the other, from ``live`` on."""
+    for stage in sampling.stages:
+        step = stage_step(stage, live, sampling, context)
+        live = step.after
+        yield step
+
+
+def stage_step(stage: Stage, live: LiveScores, sampling: SamplingParams, context: StepContext) -> TraceStep:
+    """What one stage makes of ``live`` under the values of ``sampling``."""
+    active = sampling.runs(stage)
+    if not active or not len(live):
+        return TraceStep(stage, active, live, live)
+    outcome = stage.apply(live, sampling, context)
+    edited = stage.edited_ids(sampling, context)
+    return TraceStep(stage, True, live, outcome.after, outcome.criterion, edited, outcome.dial)
 
 
 def _listed(live: LiveScores, listed: int) -> slice | PlaceArray:

@@ -41,6 +41,7 @@ class LiveScores:
         self._weights = weights
         self._scaled: tuple[float, LiveScores] | None = None
         self._last_edit: _Edit | None = None
+        self._last_among: tuple[Mask, LiveScores] | None = None
         token_ids.flags.writeable = False
         scores.flags.writeable = False
 
@@ -87,22 +88,33 @@ class LiveScores:
         logprobs: FloatArray = self._below_best() - log_total
         return logprobs
 
-    @cached_property
-    def shares(self) -> FloatArray:
-        """Probabilities for reports, which need no agreement in the last bit; float32[n]."""
-        weights: FloatArray = np.exp(self._below_best())
-        shares: FloatArray = weights / np.float32(weights.sum(dtype=np.float64))
-        return shares
+    def share_of(self, chosen: slice | Mask | int) -> float:
+        """Summed probability of some tokens, for reports, which need no agreement in the last bit."""
+        weights, weight = self._report_weights
+        return min(1.0, float(np.sum(weights[chosen], dtype=np.float64)) / weight) if weight else 0.0
 
     @cached_property
     def entropy(self) -> float:
         """Entropy of the softmax, nats; 0 where nothing is left."""
         if not len(self):
             return 0.0
+        weights, weight = self._report_weights
         distance = np.maximum(self._below_best(), np.float32(-200))  # exp is 0 from there on: 0 * -inf would be NaN
-        weights = np.exp(distance)
-        weight = float(weights.sum(dtype=np.float64))
-        return max(0.0, float(np.log(weight)) - float((weights * distance).sum(dtype=np.float64)) / weight)
+        distance *= weights
+        return max(0.0, float(np.log(weight)) - float(distance.sum(dtype=np.float64)) / weight)
+
+    @cached_property
+    def _report_weights(self) -> tuple[FloatArray, float]:
+        """`weights` by numpy's faster exponentials, and their sum; whatever else was asked before they are the same."""
+        weights: FloatArray = np.exp(self._below_best())
+        return weights, float(weights.sum(dtype=np.float64))
+
+    def position_of(self, place: int) -> int | None:
+        """Where the token at a place of the sorted raw logits stands; None where it is out."""
+        if self.places is None:
+            return place if place < len(self) else None
+        found = np.flatnonzero(self.places == place)
+        return int(found[0]) if len(found) else None
 
     def _below_best(self) -> FloatArray:
         """Scores minus the highest score."""
@@ -142,6 +154,28 @@ class LiveScores:
             # The same exponentials serve as long as the highest score stays.
             weights = weights[chosen] if count and self.scores[chosen][0] == self.scores[0] else None
         return LiveScores(self.token_ids[chosen], self.scores[chosen], self.size, places, weights=weights)
+
+    def among(self, allowed: Mask) -> LiveScores:
+        """Only the tokens that are ``allowed`` (bool[vocabulary] by id); the last result is remembered, by array.
+
+        Stand-ins of unlisted tokens have ids from ``len(allowed)`` on. As many stay as allowed ids are missing here,
+        evenly spread: which of them are the allowed ones is not known.
+        """
+        last = self._last_among  # read once: other threads may evaluate the same node
+        if last is None or last[0] is not allowed:
+            last = self._last_among = (allowed, self._among(allowed))
+        return last[1]
+
+    def _among(self, allowed: Mask) -> LiveScores:
+        if self.size <= len(allowed):
+            return self.cut(allowed[self.token_ids])
+        listed = self.token_ids < len(allowed)
+        keep = np.zeros(len(self), np.bool_)
+        keep[listed] = allowed[self.token_ids[listed]]
+        stand_ins = np.flatnonzero(~listed)
+        missing = min(len(stand_ins), int(np.count_nonzero(allowed)) - int(np.count_nonzero(keep)))
+        keep[stand_ins[(np.arange(missing) * len(stand_ins)) // max(missing, 1)]] = True
+        return self.cut(keep)
 
     def edited(self, positions: NDArray[np.integer], scores: FloatArray) -> LiveScores:
         """The tokens at ``positions`` (each once) with new scores; -inf takes a token out.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import Comparison, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import Comparison, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.processors.bias import Ban, LogitBias
 from explorer.decoding.processors.cutoffs import Epsilon, Eta
 from explorer.decoding.processors.history import MinNewTokens, NoRepeatNgram
@@ -24,6 +24,7 @@ __all__ = [
     "STAGES_BY_NAME",
     "Comparison",
     "Criterion",
+    "Dial",
     "Outcome",
     "Stage",
     "StepContext",

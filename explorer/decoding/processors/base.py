@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, Protocol
 
@@ -19,6 +21,8 @@ Comparison = Literal["<", "<=", ">"]
 SCORE: Final = N_("score")
 PROBABILITY: Final = N_("probability")
 NO_IDS: Final = np.zeros(0, np.int64)
+TINY: Final = math.nextafter(0.0, 1.0)
+"""The least positive number: what is left of a parameter that must be above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +66,44 @@ class Criterion:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Dial:
+    """What a stage would do under another value of its ``parameter``, given the same scores.
+
+    ``keeps(position, value)`` says whether the token at a position of the scores before the stage would stay. From
+    ``tightest`` to ``loosest`` more and more tokens do; either may be the value that switches the stage off.
+    """
+
+    parameter: str
+    tightest: float
+    loosest: float
+    keeps: Callable[[int, float], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """What a stage left; ``criterion`` where it compared something, None where it edits or bans."""
+    """What a stage left; ``criterion`` where it compared something, None where it edits or bans.
+
+    ``dial`` where another value of one parameter would move the border between what stays and what goes.
+    """
 
     after: LiveScores
     criterion: Criterion | None = None
+    dial: Dial | None = None
 
 
 class Stage(ABC):
     """One filter of the chain. A new one is a new subclass and one line in `explorer.decoding.processors`.
 
     ``name`` is stable (order, store, command line); ``label`` and ``help`` are msgids. A stage runs while any of its
-    ``parameters`` is on and tokens are left, so ``live`` is never empty.
+    ``parameters`` is on and tokens are left, so ``live`` is never empty. ``idle`` (msgid) says why it had no effect
+    where it had none; ``{left}`` stands for the number of tokens it was given.
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     help: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
+    idle: ClassVar[str] = N_("it had nothing to act on")
 
     @abstractmethod
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
@@ -100,4 +124,9 @@ class BanStage(Stage):
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
         positions = live.locate(self.edited_ids(values, context))
         positions = positions[positions >= 0]
-        return Outcome(live.edited(positions, np.full(len(positions), -np.inf, np.float32)))
+        after = live.edited(positions, np.full(len(positions), -np.inf, np.float32))
+        return Outcome(after, dial=self.dial(live, context))
+
+    def dial(self, live: LiveScores, context: StepContext) -> Dial | None:
+        """How a number decides which ids go; None where none does."""
+        return None

@@ -17,6 +17,7 @@ class LogitBias(Stage):
     name = "logit_bias"
     label = N_("Logit bias")
     help = N_("Adds your own number to the score of single tokens before every other filter.")
+    idle = N_("none of its tokens was left")
     parameters = (
         Parameter(
             name="logit_bias",
@@ -51,6 +52,7 @@ class Ban(BanStage):
     name = "ban"
     label = N_("Banned tokens")
     help = N_("Takes single tokens out of the race altogether.")
+    idle = N_("none of its tokens was left")
     parameters = (
         Parameter(
             name="ban",

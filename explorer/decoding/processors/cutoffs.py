@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Final
+
 import numpy as np
 
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import PROBABILITY, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import PROBABILITY, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
+
+_JUST_BELOW_ONE: Final = math.nextafter(1.0, 0.0)
 
 
 class Epsilon(Stage):
@@ -16,6 +22,7 @@ class Epsilon(Stage):
     name = "epsilon"
     label = N_("Epsilon cutoff")
     help = N_("Drops every token below a fixed probability.")
+    idle = N_("all {left} that were left are likely enough")
     parameters = (
         Parameter(
             name="epsilon_cutoff",
@@ -34,7 +41,7 @@ class Epsilon(Stage):
     )
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
-        return _at_least(live, np.float32(values.number("epsilon_cutoff")))
+        return _at_least(live, values, "epsilon_cutoff", np.float32)
 
 
 class Eta(Stage):
@@ -46,6 +53,7 @@ class Eta(Stage):
     name = "eta"
     label = N_("Eta cutoff")
     help = N_("Drops every token below a probability that falls where the model is unsure.")
+    idle = N_("all {left} that were left are likely enough")
     parameters = (
         Parameter(
             name="eta_cutoff",
@@ -65,11 +73,25 @@ class Eta(Stage):
     )
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
-        eta = np.float32(values.number("eta_cutoff"))
-        return _at_least(live, min(eta, np.sqrt(eta) * np.float32(np.exp(-live.entropy))))
+        sureness = np.float32(np.exp(-live.entropy))
+
+        def threshold_at(eta_cutoff: float) -> np.float32:
+            eta = np.float32(eta_cutoff)
+            return np.float32(min(eta, np.sqrt(eta) * sureness))
+
+        return _at_least(live, values, "eta_cutoff", threshold_at)
 
 
-def _at_least(live: LiveScores, threshold: np.float32) -> Outcome:
-    probabilities = live.probabilities
-    keep = (probabilities >= threshold) | (live.scores == live.scores[0])
-    return Outcome(live.cut(keep), Criterion(probabilities, float(threshold), "<", PROBABILITY))
+def _at_least(live: LiveScores, values: Values, parameter: str, threshold_at: Callable[[float], np.float32]) -> Outcome:
+    scores, probabilities = live.scores, live.probabilities
+    threshold = threshold_at(values.number(parameter))
+    keep = (probabilities >= threshold) | (scores == scores[0])
+
+    def keeps(position: int, value: float) -> bool:
+        return bool(probabilities[position] >= threshold_at(value) or scores[position] == scores[0])
+
+    return Outcome(
+        live.cut(keep),
+        Criterion(probabilities, float(threshold), "<", PROBABILITY),
+        Dial(parameter, _JUST_BELOW_ONE, 0.0, keeps),
+    )

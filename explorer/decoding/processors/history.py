@@ -7,7 +7,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import NO_IDS, BanStage, StepContext, Values
+from explorer.decoding.processors.base import NO_IDS, BanStage, Dial, StepContext, Values
+from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
 
 
@@ -17,6 +18,7 @@ class NoRepeatNgram(BanStage):
     name = "no_repeat_ngram"
     label = N_("No repeated n-grams")
     help = N_("Takes out every token that would repeat a run of n tokens that already occurred, prompt included.")
+    idle = N_("none of the {left} that were left would repeat a run")
     parameters = (
         Parameter(
             name="no_repeat_ngram_size",
@@ -34,13 +36,16 @@ class NoRepeatNgram(BanStage):
     )
 
     def edited_ids(self, values: Values, context: StepContext) -> NDArray[np.int64]:
-        size = values.whole("no_repeat_ngram_size")
+        return _completing(context.ids, values.whole("no_repeat_ngram_size"))
+
+    def dial(self, live: LiveScores, context: StepContext) -> Dial | None:
         ids = context.ids
-        if len(ids) < size:
-            return NO_IDS
-        windows = sliding_window_view(ids, size)
-        repeats = (windows[:, :-1] == ids[len(ids) + 1 - size :]).all(axis=1)
-        return np.unique(windows[repeats, -1])
+        return Dial(
+            "no_repeat_ngram_size",
+            1,
+            len(ids) + 1,
+            lambda position, size: int(live.token_ids[position]) not in _completing(ids, int(size)),
+        )
 
 
 class MinNewTokens(BanStage):
@@ -49,6 +54,7 @@ class MinNewTokens(BanStage):
     name = "min_new_tokens"
     label = N_("Minimum new tokens")
     help = N_("Takes the end tokens out until the text has the length you ask for.")
+    idle = N_("the text is long enough, or no end token was left")
     parameters = (
         Parameter(
             name="min_new_tokens",
@@ -69,3 +75,21 @@ class MinNewTokens(BanStage):
         if len(context.generated_ids) >= values.whole("min_new_tokens"):
             return NO_IDS
         return np.unique(np.array(context.eos_token_ids, np.int64))
+
+    def dial(self, live: LiveScores, context: StepContext) -> Dial | None:
+        generated, ends = len(context.generated_ids), context.eos_token_ids
+        return Dial(
+            "min_new_tokens",
+            generated + 1,
+            0,
+            lambda position, least: generated >= least or int(live.token_ids[position]) not in ends,
+        )
+
+
+def _completing(ids: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """The ids that would complete a run of ``size`` seen in ``ids``; each once."""
+    if len(ids) < size:
+        return NO_IDS
+    windows = sliding_window_view(ids, size)
+    repeats = (windows[:, :-1] == ids[len(ids) + 1 - size :]).all(axis=1)
+    return np.unique(windows[repeats, -1])

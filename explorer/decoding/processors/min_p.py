@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import PROBABILITY, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import PROBABILITY, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
 
@@ -16,6 +16,7 @@ class MinP(Stage):
     name = "min_p"
     label = N_("Min-p")
     help = N_("Drops tokens that are much less likely than the best one.")
+    idle = N_("all {left} that were left are likely enough")
     parameters = (
         Parameter(
             name="min_p",
@@ -34,7 +35,13 @@ class MinP(Stage):
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
         probabilities = live.probabilities
-        threshold = np.float32(values.number("min_p")) * probabilities[0]
+
+        def threshold_at(min_p: float) -> np.float32:
+            return np.float32(np.float32(min_p) * probabilities[0])
+
+        threshold = threshold_at(values.number("min_p"))
         return Outcome(
-            live.cut(probabilities >= threshold), Criterion(probabilities, float(threshold), "<", PROBABILITY)
+            live.cut(probabilities >= threshold),
+            Criterion(probabilities, float(threshold), "<", PROBABILITY),
+            Dial("min_p", 1.0, 0.0, lambda position, min_p: bool(probabilities[position] >= threshold_at(min_p))),
         )

@@ -19,6 +19,7 @@ class RepetitionPenalty(Stage):
     help = N_(
         "Lowers tokens that already occur in the prompt or in the text so far, each once however often it occurs."
     )
+    idle = N_("none of the {left} that were left occurs in the prompt or the text, or their scores are 0")
     parameters = (
         Parameter(
             name="repetition_penalty",
@@ -56,6 +57,7 @@ class PresencePenalty(Stage):
     name = "presence_penalty"
     label = N_("Presence penalty")
     help = N_("Lowers tokens that were generated before, by the same amount whether once or often. The prompt is free.")
+    idle = N_("none of the {left} that were left was generated before")
     parameters = (
         Parameter(
             name="presence_penalty",
@@ -88,6 +90,7 @@ class FrequencyPenalty(Stage):
     name = "frequency_penalty"
     label = N_("Frequency penalty")
     help = N_("Lowers tokens that were generated before, more with every occurrence. The prompt is free.")
+    idle = N_("none of the {left} that were left was generated before")
     parameters = (
         Parameter(
             name="frequency_penalty",

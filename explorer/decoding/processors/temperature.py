@@ -19,6 +19,7 @@ class Temperature(Stage):
     name = "temperature"
     label = N_("Temperature")
     help = N_("Sharpens or flattens the whole distribution; the order of the tokens never changes.")
+    idle = N_("there is nothing to sharpen or flatten among the {left} that were left")
     parameters = (
         Parameter(
             name="temperature",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import SCORE, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import SCORE, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
 
@@ -14,6 +16,7 @@ class TopK(Stage):
     name = "top_k"
     label = N_("Top-k")
     help = N_("Keeps a fixed number of the most likely tokens.")
+    idle = N_("only {left} were left")
     parameters = (
         Parameter(
             name="top_k",
@@ -31,5 +34,14 @@ class TopK(Stage):
     )
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
-        threshold = live.scores[min(values.whole("top_k"), len(live)) - 1]
-        return Outcome(live.cut(live.scores >= threshold), Criterion(live.scores, float(threshold), "<", SCORE))
+        scores = live.scores
+
+        def threshold_at(top_k: float) -> np.float32:
+            return np.float32(scores[min(int(top_k), len(scores)) - 1])
+
+        threshold = threshold_at(values.whole("top_k"))
+        return Outcome(
+            live.cut(scores >= threshold),
+            Criterion(scores, float(threshold), "<", SCORE),
+            Dial("top_k", 1, len(scores), lambda position, top_k: bool(scores[position] >= threshold_at(top_k))),
+        )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import SCORE, Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import SCORE, TINY, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
 
@@ -22,6 +24,7 @@ class TopNSigma(Stage):
     help = N_(
         "Keeps tokens whose score is within n standard deviations of the best; temperature does not change which."
     )
+    idle = N_("all {left} that were left are near enough to the best")
     parameters = (
         Parameter(
             name="top_n_sigma",
@@ -39,7 +42,16 @@ class TopNSigma(Stage):
     )
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
-        deviation = live.scores.std(dtype=np.float64)
-        with np.errstate(over="ignore"):
-            threshold = np.float32(live.scores[0] - values.number("top_n_sigma") * deviation)
-        return Outcome(live.cut(live.scores >= threshold), Criterion(live.scores, float(threshold), "<", SCORE))
+        scores = live.scores
+        deviation = float(scores.std(dtype=np.float64))
+
+        def threshold_at(top_n_sigma: float) -> np.float32:
+            with np.errstate(over="ignore"):
+                return np.float32(float(scores[0]) - top_n_sigma * deviation)
+
+        threshold = threshold_at(values.number("top_n_sigma"))
+        return Outcome(
+            live.cut(scores >= threshold),
+            Criterion(scores, float(threshold), "<", SCORE),
+            Dial("top_n_sigma", TINY, sys.float_info.max, lambda at, n: bool(scores[at] >= threshold_at(n))),
+        )

@@ -6,7 +6,7 @@ import numpy as np
 
 from explorer.decoding.float32 import FloatArray, cumulative
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
 
@@ -21,6 +21,7 @@ class TopP(Stage):
     name = "top_p"
     label = N_("Top-p")
     help = N_("Keeps as many of the most likely tokens as it takes to reach a share of the probability.")
+    idle = N_("it takes all {left} that were left to reach it")
     parameters = (
         Parameter(
             name="top_p",
@@ -39,16 +40,26 @@ class TopP(Stage):
     )
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
-        threshold = np.float32(1 - values.number("top_p"))
-        mass = cumulative(live.ascending_probabilities[::-1])[::-1].copy()
+        scores, threshold = live.scores, np.float32(1 - values.number("top_p"))
+        mass = cumulative(live.ascending_probabilities[::-1])[::-1]
         border = len(mass) - int(np.searchsorted(mass[::-1], threshold, side="right"))
-        if 0 < border < len(mass) and live.scores[border - 1] == live.scores[border]:
-            tied = _tied_with(live.scores, border)
-            mass[tied] = mass[tied][::-1]
-        keep = mass > threshold
-        keep[_tied_with(live.scores, 0).stop - 1] = True  # the last of an ascending sort always stays
+        compared = mass
+        if 0 < border < len(mass) and scores[border - 1] == scores[border]:
+            tied = _tied_with(scores, border)
+            compared = mass.copy()
+            compared[tied] = mass[tied][::-1]
+        keep = compared > threshold
+        last = _tied_with(scores, 0).stop - 1  # of an ascending sort: it always stays
+        keep[last] = True
+
+        def keeps(position: int, top_p: float) -> bool:
+            tied = _tied_with(scores, position)  # of equals the lower ids go first, wherever the border falls
+            return position == last or bool(mass[tied.start + tied.stop - 1 - position] > np.float32(1 - top_p))
+
         return Outcome(
-            live.cut(keep), Criterion(mass, float(threshold), "<=", N_("probability of this and all below it"))
+            live.cut(keep),
+            Criterion(compared, float(threshold), "<=", N_("probability of this and all below it")),
+            Dial("top_p", 0.0, 1.0, keeps),
         )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from explorer.decoding.float32 import cumulative
 from explorer.decoding.parameter import Parameter
-from explorer.decoding.processors.base import Criterion, Outcome, Stage, StepContext, Values
+from explorer.decoding.processors.base import TINY, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
 from explorer.i18n import N_
 
@@ -20,6 +20,7 @@ class Typical(Stage):
     name = "typical"
     label = N_("Typical")
     help = N_("Keeps tokens that are about as surprising as this step is on average; may drop the likeliest one.")
+    idle = N_("it takes all {left} that were left to reach it")
     parameters = (
         Parameter(
             name="typical_p",
@@ -45,9 +46,14 @@ class Typical(Stage):
         distance = np.abs(-logprobs - entropy)
         order = np.argsort(distance, kind="stable")
         mass = cumulative(live.probabilities_in_order(order))
-        last = min(int(np.count_nonzero(mass < np.float32(values.number("typical_p")))), len(live) - 1)
-        threshold = distance[order[last]]
+
+        def threshold_at(typical_p: float) -> np.float32:
+            last = min(int(np.searchsorted(mass, np.float32(typical_p), side="left")), len(mass) - 1)
+            return np.float32(distance[order[last]])
+
+        threshold = threshold_at(values.number("typical_p"))
         return Outcome(
             live.cut(distance <= threshold),
             Criterion(distance, float(threshold), ">", N_("distance of the surprise from the entropy")),
+            Dial("typical_p", TINY, 1.0, lambda at, typical_p: bool(distance[at] <= threshold_at(typical_p))),
         )
