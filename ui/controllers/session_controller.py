@@ -118,6 +118,18 @@ class SessionController(QObject):
         self._run = self._post("run", lambda session, job: session.run(how, max_steps=max_steps, cancel=job.cancel))
         self.activity_changed.emit()
 
+    def grow(self, name: str, command: Command, ended: Callable[[], None] | None = None) -> bool:
+        """Run a command that yields as it goes (an expansion, a search); False while a run goes on already.
+
+        It is a run to everybody: `stop` ends it. ``ended`` is called when it has ended, whatever came of it.
+        """
+        if self.running:
+            return False
+        self._run_began, self._run_steps = time.monotonic(), 0
+        self._run = self._post(name, command, ended)
+        self.activity_changed.emit()
+        return True
+
     @property
     def current(self) -> NodeId:
         """The node the session stands at, or is on its way to."""
@@ -215,7 +227,7 @@ class SessionController(QObject):
         self._thread.look_elsewhere()
         self._post("select", go)
 
-    def _post(self, name: str, command: Command) -> int:
+    def _post(self, name: str, command: Command, ended: Callable[[], None] | None = None) -> int:
         def work(workspace: Workspace, job: JobContext) -> Any:
             if workspace.session is None:
                 raise EngineError(_no_session())
@@ -223,6 +235,8 @@ class SessionController(QObject):
 
         def end() -> None:
             self._ended(job.number)
+            if ended is not None:
+                ended()
 
         def failed(message: UserMessage) -> None:
             end()
