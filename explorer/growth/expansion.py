@@ -24,13 +24,15 @@ class ExpansionRound:
     """What one round did to the tree, after it was saved.
 
     ``nodes`` were shown in it, parents before children, met ones included. ``unseen`` is what the nodes that got
-    children leave unseen by now (1 minus the model probabilities of all their visible children).
+    children leave unseen by now (1 minus the model probabilities of all their visible children). ``mass`` is the
+    probability of what has ended so far, None where the plan does not count it.
     """
 
     change: Change
     nodes: tuple[NodeId, ...]
     unseen: Mapping[NodeId, float]
     ended_by: ExpansionEnd | None
+    mass: float | None = None
 
 
 def expand(
@@ -90,7 +92,7 @@ def _shown(gesture: Gesture, one: Round, plan: ExpansionPlan) -> ExpansionRound:
     parents = dict.fromkeys(gesture.node_of(child.path[:-1]) for child in one.children)
     unseen = {parent: unseen_mass(tree, parent) for parent in parents}
     return ExpansionRound(
-        change, nodes, {node: mass for node, mass in unseen.items() if mass is not None}, one.ended_by
+        change, nodes, {node: mass for node, mass in unseen.items() if mass is not None}, one.ended_by, one.mass
     )
 
 

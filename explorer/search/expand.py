@@ -48,12 +48,14 @@ class Child:
 class Round:
     """What one call of the model brought: ``children`` to show, parents before children, of ``looked`` paths.
 
-    ``ended_by`` says why the expansion ends with this round, None where it goes on.
+    ``ended_by`` says why the expansion ends with this round, None where it goes on. ``mass`` is the probability of all
+    that has ended so far (best-first; None level by level, where nothing is counted).
     """
 
     looked: tuple[Path, ...]
     children: tuple[Child, ...]
     ended_by: ExpansionEnd | None
+    mass: float | None = None
 
 
 def round_size(vocab_size: int) -> int:
@@ -122,7 +124,7 @@ class _BestFirst:
             self._ahead.update(zip(batch, self._look(batch, self._plan.max_nodes - self._shown), strict=True))
             children = tuple(self._show())
             end = self._end()
-            yield Round(batch, children, end)
+            yield Round(batch, children, end, self._mass)
             if end is not None:
                 return
 

@@ -43,6 +43,16 @@ class ByLevel:
         for parameter in (TOP_K, DEPTH, MAX_NODES):
             object.__setattr__(self, parameter.name, check_value(parameter, getattr(self, parameter.name)))
 
+    @property
+    def most(self) -> int:
+        """How many nodes it shows at most, where nothing ends earlier."""
+        total = 0
+        for level in range(1, self.depth + 1):
+            total += self.top_k**level
+            if total >= self.max_nodes:
+                return self.max_nodes
+        return total
+
     def to_json(self) -> dict[str, Any]:
         return {"kind": "by_level", **asdict(self)}
 

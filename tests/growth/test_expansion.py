@@ -103,6 +103,9 @@ def test_best_first_in_a_session_until_the_mass_is_there(session: Session) -> No
     ended = [node.id for node in session.tree.nodes() if node.token_id == EOS]
     probabilities = [math.exp(session.tree.path_values(node).model_logprob) for node in ended]
     assert probabilities == pytest.approx([0.324, 0.297], abs=1e-6)
+    masses = [one.mass for one in rounds]
+    assert masses == sorted(masses)
+    assert masses[-1] == pytest.approx(0.621, abs=1e-6)
     shown = [node for one in rounds for node in one.nodes]
     assert shown == sorted(shown, key=lambda node: -session.tree.path_values(node).model_logprob)
 

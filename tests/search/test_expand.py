@@ -216,3 +216,17 @@ def test_the_logits_of_a_round_fit_in_memory(vocab_size: int) -> None:
     size = round_size(vocab_size)
     assert 1 <= size <= 64
     assert size == 1 or size * vocab_size * 4 <= 64 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("plan", "most"),
+    [
+        (ByLevel(5, 1), 5),
+        (ByLevel(3, 3), 39),
+        (ByLevel(3, 3, 20), 20),
+        (ByLevel(1, 7), 7),
+        (ByLevel(1000, 1000), NODE_LIMIT),
+    ],
+)
+def test_how_many_nodes_a_plan_shows_at_most(plan: ByLevel, most: int) -> None:
+    assert plan.most == most
