@@ -89,6 +89,12 @@ def state_text(state: SessionState, prompt_id: int, settings_id: int) -> str:
     )
 
 
+def title_and_prompt(text: str) -> tuple[str, int]:
+    """The title and the prompt's id in a `state_text`."""
+    data = json.loads(text)
+    return data["title"], data["prompt"]
+
+
 def state_of(data: Mapping[str, Any], prompts: dict[int, Prompt], settings: dict[int, Settings]) -> SessionState:
     """The state in a parsed `state_text`. Raises KeyError for an id that is not there."""
     return SessionState(

@@ -5,18 +5,29 @@ from __future__ import annotations
 import gc
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 
 from explorer.messages import ExplorerError, StoreError
 from explorer.store import documents, values
 from explorer.store.errors import store_error
 from explorer.store.records import CommandRecord, SessionState, SessionSummary, StepRecord, StopRecord, StoredSession
-from explorer.store.tables import CommandRow, ModelRow, NodeRow, PromptRow, SessionRow, SettingsRow, StepRow, StopRow
+from explorer.store.tables import (
+    CardRow,
+    CommandRow,
+    ModelRow,
+    NodeRow,
+    PromptRow,
+    SessionRow,
+    SettingsRow,
+    StepRow,
+    StopRow,
+    TagRow,
+)
 from explorer.tree import ROOT, Edge, Node, NodeId
 
 
@@ -171,56 +182,66 @@ def _node_ids(text: str) -> frozenset[NodeId]:
     return frozenset(json.loads(text)) if text != "[]" else frozenset()
 
 
-def summaries(connection: Connection, limit: int | None) -> list[SessionSummary]:
-    """Sessions, the last changed first. ``stops`` are those of commands that are done."""
-    chosen = select(SessionRow.id).order_by(SessionRow.updated.desc(), SessionRow.id.desc()).limit(limit)
+def summaries(connection: Connection, chosen: Select[int], excerpts: Mapping[int, str]) -> list[SessionSummary]:
+    """The ``chosen`` sessions, the last changed first. ``stops`` are those of commands that are done."""
+    ids = select(chosen.subquery().c.id)
     previews = {
         (session_id, id_): preview
         for session_id, id_, preview in connection.execute(
-            select(PromptRow.session_id, PromptRow.id, PromptRow.preview).where(PromptRow.session_id.in_(chosen))
+            select(PromptRow.session_id, PromptRow.id, PromptRow.preview).where(PromptRow.session_id.in_(ids))
         )
     }
     same = (CommandRow.session_id == StopRow.session_id) & (CommandRow.seq == StopRow.command_seq)
-    stops: dict[int, list[str]] = defaultdict(list)
-    for session_id, kind in connection.execute(
-        select(StopRow.session_id, StopRow.kind)
-        .join(CommandRow, same)
-        .where(StopRow.session_id.in_(chosen), CommandRow.state == "done")
-        .order_by(StopRow.session_id, StopRow.command_seq, StopRow.position)
-    ):
-        if kind not in stops[session_id]:
-            stops[session_id].append(kind)
-    t = SessionRow
+    stops = _grouped(
+        connection.execute(
+            select(StopRow.session_id, StopRow.kind)
+            .join(CommandRow, same)
+            .where(StopRow.session_id.in_(ids), CommandRow.state == "done")
+            .order_by(StopRow.session_id, StopRow.command_seq, StopRow.position)
+        )
+    )
+    tags = _grouped(
+        connection.execute(select(TagRow.session_id, TagRow.tag).where(TagRow.session_id.in_(ids)).order_by(TagRow.tag))
+    )
+    s, c = SessionRow, CardRow
     rows = connection.execute(
-        select(t.id, t.state, t.created, t.updated, t.node_count, t.step_count, ModelRow.name)
-        .join(ModelRow, ModelRow.id == t.model_id)
-        .order_by(t.updated.desc(), t.id.desc())
-        .limit(limit)
+        select(
+            *(s.id, s.state, s.created, s.updated, s.node_count, s.step_count, ModelRow.name),
+            *(c.note, c.starred, c.trashed, c.uuid),
+        )
+        .join(ModelRow, ModelRow.id == s.model_id)
+        .join(c, c.session_id == s.id)
+        .where(s.id.in_(ids))
+        .order_by(s.updated.desc(), s.id.desc())
     )
-    return [_summary(*row, previews=previews, stops=tuple(stops.get(row.id, ()))) for row in rows]
+    found = []
+    for row in rows:
+        title, prompt = documents.title_and_prompt(row.state)
+        found.append(
+            SessionSummary(
+                id=row.id,
+                title=title,
+                model_name=row.name,
+                prompt_text=previews[row.id, prompt],
+                created=values.moment(row.created),
+                updated=values.moment(row.updated),
+                nodes=row.node_count,
+                steps=row.step_count,
+                stops=tuple(stops.get(row.id, ())),
+                tags=tuple(tags.get(row.id, ())),
+                note=row.note,
+                starred=row.starred,
+                trashed=None if row.trashed is None else values.moment(row.trashed),
+                uuid=row.uuid,
+                excerpt=excerpts.get(row.id, ""),
+            )
+        )
+    return found
 
 
-def _summary(
-    session_id: int,
-    state: str,
-    created: int,
-    updated: int,
-    nodes: int,
-    steps: int,
-    model_name: str,
-    *,
-    previews: dict[tuple[int, int], str],
-    stops: tuple[str, ...],
-) -> SessionSummary:
-    current = json.loads(state)
-    return SessionSummary(
-        id=session_id,
-        title=current["title"],
-        model_name=model_name,
-        prompt_text=previews[session_id, current["prompt"]],
-        created=values.moment(created),
-        updated=values.moment(updated),
-        nodes=nodes,
-        steps=steps,
-        stops=stops,
-    )
+def _grouped(rows: Iterable[Any]) -> dict[int, list[str]]:
+    """Names by session, each once, in order."""
+    found: dict[int, dict[str, None]] = defaultdict(dict)
+    for session_id, name in rows:
+        found[session_id][name] = None
+    return {session_id: list(names) for session_id, names in found.items()}

@@ -112,6 +112,12 @@ class SessionSummary:
     nodes: int
     steps: int
     stops: tuple[str, ...]  # kinds of its stop events, each once
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    starred: bool = False
+    trashed: datetime | None = None  # when it went to the trash
+    uuid: str = ""  # its name in whatever library it is copied to
+    excerpt: str = ""  # what surrounds the words it was found by
 
 
 @dataclass(frozen=True, slots=True)

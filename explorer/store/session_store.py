@@ -14,9 +14,10 @@ from sqlalchemy import Connection, bindparam, select, update
 from explorer.decoding.logits import Observation
 from explorer.messages import StoreError, UserMessage
 from explorer.models.base import ModelInfo
-from explorer.store import loading, values, writing
+from explorer.store import documents, loading, values, writing
 from explorer.store.database import Database
 from explorer.store.errors import store_error
+from explorer.store.library import Library, LibraryQuery, add_card, describe
 from explorer.store.records import CommandRecord, CommandState, SessionState, SessionSummary, StoredSession
 from explorer.store.schema import open_database
 from explorer.store.tables import ObservationRow, SessionRow, VocabularyRow
@@ -43,6 +44,7 @@ class SessionStore:
     def __init__(self, database: Database, reason: UserMessage | None) -> None:
         self._database = database
         self._reason = reason
+        self.library = Library(self._database.read, self._write)
         self._revisions: dict[int, int] = {}
 
     @classmethod
@@ -82,6 +84,7 @@ class SessionStore:
         with self._write() as connection:
             at = values.microseconds(created, "created")
             session_id = writing.add_session(connection, state, model, vocabulary, at)
+            add_card(connection, session_id)
         self._revisions[session_id] = 0
         return session_id
 
@@ -178,9 +181,9 @@ class SessionStore:
             return vocabulary
 
     def summaries(self, limit: int | None = None) -> list[SessionSummary]:
-        """The session list, the last changed first."""
-        with self._database.read() as connection, loading.decoding(self.path):
-            return loading.summaries(connection, limit)
+        """The session list without the trash, the last changed first."""
+        with loading.decoding(self.path):
+            return self.library.sessions(LibraryQuery(limit=limit))
 
     # --- transactions ------------------------------------------------------------------------------------------------
 
@@ -203,6 +206,8 @@ class SessionStore:
             row = {**found._mapping, "revision": found.revision + 1}
             yield connection, row
             connection.execute(_SET_ROW, {"of_session": session_id, **row})
+            if documents.title_and_prompt(row["state"]) != documents.title_and_prompt(found.state):
+                describe(connection, session_id)
         self._revisions[session_id] = found.revision + 1
 
     def _require(self, connection: Connection, session_id: int) -> int:

@@ -201,3 +201,40 @@ class ObservationRow(Base):
     session_id: Mapped[int] = _session_key()
     node_id: Mapped[int] = mapped_column(primary_key=True)
     data: Mapped[bytes]
+
+
+class CardRow(Base):
+    """What the user keeps about a session. ``uuid`` names it in whatever library it is copied to.
+
+    ``trashed`` is when it went to the trash, NULL outside; ``indexed`` the revision whose texts can be found.
+    """
+
+    __tablename__ = "session_cards"
+
+    session_id: Mapped[int] = _session_key()
+    uuid: Mapped[str] = mapped_column(unique=True)
+    note: Mapped[str]
+    starred: Mapped[bool]
+    trashed: Mapped[int | None]
+    indexed: Mapped[int]
+
+
+class TagRow(Base):
+    """A tag of a session."""
+
+    __tablename__ = "session_tags"
+
+    session_id: Mapped[int] = _session_key()
+    tag: Mapped[str] = mapped_column(primary_key=True, index=True)
+
+
+class TextRow(Base):
+    """What a session is found by: ``about`` (title, model, prompt's beginning, note, tags) is always up to date,
+    ``text`` (whole prompt, generated texts) is that of the revision in its card. Triggers keep the FTS5 table
+    ``session_search`` in step."""
+
+    __tablename__ = "session_texts"
+
+    session_id: Mapped[int] = _session_key()
+    about: Mapped[str]
+    text: Mapped[str]

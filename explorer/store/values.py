@@ -109,6 +109,11 @@ def digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def searchable(text: str) -> str:
+    """``text`` as the full-text index takes it: lone surrogates become question marks, NUL a space."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
 class AnyText(UserDefinedType[str]):
     """Text that holds every Python string: NUL characters, and lone surrogates.
 

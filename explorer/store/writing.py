@@ -16,6 +16,7 @@ from explorer.store.documents import Document
 from explorer.store.errors import unstorable
 from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord
 from explorer.store.tables import (
+    CardRow,
     CommandRow,
     ModelRow,
     NodeRow,
@@ -25,6 +26,8 @@ from explorer.store.tables import (
     SettingsRow,
     StepRow,
     StopRow,
+    TagRow,
+    TextRow,
     VocabularyRow,
 )
 from explorer.text import Prompt, Vocabulary
@@ -279,7 +282,18 @@ def _count(connection: Connection, statement: Select[int], session_id: int, keys
 def remove_session(connection: Connection, session_id: int) -> None:
     """Everything of the session, and the models and vocabularies that no session needs any more."""
     # What refers goes before what is referred to: a check of each row against whole tables would take quadratic time.
-    for table in (ObservationRow, StopRow, StepRow, NodeRow, CommandRow, SettingsRow, PromptRow):
+    for table in (
+        TextRow,
+        TagRow,
+        CardRow,
+        ObservationRow,
+        StopRow,
+        StepRow,
+        NodeRow,
+        CommandRow,
+        SettingsRow,
+        PromptRow,
+    ):
         connection.execute(delete(table).where(table.session_id == session_id))
     connection.execute(delete(SessionRow).where(SessionRow.id == session_id))
     used_models = select(SessionRow.model_id)

@@ -17,9 +17,14 @@ from explorer.store.tables import Base
 def test_migrated_and_mapped_tables_agree(store: SessionStore, library: Path) -> None:
     engine = make_engine(library, "read")
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": _mapped})
         assert compare_metadata(context, Base.metadata) == []
     engine.dispose()
+
+
+def _mapped(name: str | None, kind: str, _: object) -> bool:
+    """Leaves out the full-text index, which SQLAlchemy cannot map, and the tables SQLite keeps it in."""
+    return kind != "table" or name is None or not name.startswith("session_search")
 
 
 def test_check_and_unique_constraints_agree_too(store: SessionStore, library: Path, tmp_path: Path) -> None:
