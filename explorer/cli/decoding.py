@@ -22,12 +22,15 @@ from explorer.cli.documents import (
 from explorer.cli.exits import ERROR, INTERRUPTED
 from explorer.cli.groups import bad_argument, takes
 from explorer.cli.options import HARDWARE, JSON, LIBRARY, MODEL, PROMPT, Hardware, PromptChoice
+from explorer.cli.sampling import print_sampled, report_of, sample_all, sampled_document
 from explorer.cli.settings import SETTINGS, SettingsChoice
+from explorer.decoding.choice import MAX_SEED
 from explorer.decoding.stopping import StopEvent
 from explorer.i18n import N_, tr
 from explorer.messages import EngineError
 from explorer.models.base import ModelRef
 from explorer.progress import Progress
+from explorer.search.sample_plans import MOST_RUNS, SamplePlan
 from explorer.session import HowToRun, Session
 from explorer.store.records import StepRecord
 from explorer.tree import ROOT, NodeId
@@ -36,8 +39,22 @@ RUN_LIMIT = 100  # new tokens where no limit was asked for: seconds to a minute 
 
 _TOP = Annotated[int, typer.Option("--top", min=1, help=N_("How many candidates to list."))]
 _CHOOSE = Annotated[HowToRun, typer.Option("--choose", help=N_("Take the best token, or draw one."))]
-_SEED = Annotated[int, typer.Option("--seed", min=0, max=2**63 - 1, help=N_("The seed of the draws."))]
-_RUNS = Annotated[int, typer.Option("--runs", min=1, help=N_("How many runs to draw from the prompt."))]
+_SEED = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=MAX_SEED, help=N_("The seed of the draws; with --runs that of the first run.")),
+]
+_RUNS = Annotated[
+    int,
+    typer.Option(
+        "--runs",
+        min=1,
+        max=MOST_RUNS,
+        help=N_(
+            "How many runs to draw from the prompt, all at once. Each draws from draw 0 on with a seed of its own: "
+            "--seed, the number after it, and so on; any of them alone gives the same text."
+        ),
+    ),
+]
 _SESSION = Annotated[int, typer.Option("--session", help=N_("The session's number (see: sessions)."))]
 _NODE = Annotated[int, typer.Option("--node", help=N_("The node to go on from; 0 is the prompt."))]
 _ID = Annotated[int, typer.Option("--id", help=N_("The token to take, whether or not a filter removed it."))]
@@ -81,23 +98,16 @@ def run(
     with open_desk(library) as desk:
         desk.load(model)
         session = desk.new_session(prompt, settings, seed=seed, limit=RUN_LIMIT)
-        finished = _run_all(desk, session, choose, runs)
-        documents = [run_document(session, one.steps, one.head, one.stop) for one in finished]
-        document = {"session": session.id, **(documents[0] if runs == 1 else {"runs": documents})}
-        labels = [[session.vocabulary.label(step.token_id) for step in one.steps] for one in finished]
+        if runs > 1:
+            cancelled, failed = _run_many(desk, session, SamplePlan(runs, seed), json)
+        else:
+            cancelled, failed = _run_one(desk, session, choose, json)
         unsaved = session.save_error if session.unsaved else None
-    if json:
-        print_json(document)
-    else:
-        for one, shown, names in zip(finished, documents, labels, strict=True):
-            _print_run(shown, one.stop, names)
-        print_facts({tr(N_("session")): document["session"]})
     if unsaved is not None:
         print_message(unsaved)
-    last = finished[-1]
-    if last.stop is not None and last.stop.kind == "cancelled":
+    if cancelled:
         raise typer.Exit(INTERRUPTED)
-    if last.failed or unsaved is not None:
+    if failed or unsaved is not None:
         raise typer.Exit(ERROR)
 
 
@@ -160,14 +170,26 @@ class _Run:
     failed: bool = False
 
 
-def _run_all(desk: Desk, session: Session, choose: HowToRun, runs: int) -> list[_Run]:
-    finished: list[_Run] = []
-    while len(finished) < runs:
-        one = _run_once(desk, session, choose)
-        finished.append(one)
-        if one.failed or (one.stop is not None and one.stop.kind == "cancelled"):
-            break
-    return finished
+def _run_one(desk: Desk, session: Session, choose: HowToRun, json: bool) -> tuple[bool, bool]:
+    """Run and print; whether it was cancelled, and whether the engine ended it."""
+    one = _run_once(desk, session, choose)
+    document = run_document(session, one.steps, one.head, one.stop)
+    if json:
+        print_json({"session": session.id, **document})
+    else:
+        _print_run(document, one.stop, [session.vocabulary.label(step.token_id) for step in one.steps])
+        print_facts({tr(N_("session")): session.id})
+    return one.stop is not None and one.stop.kind == "cancelled", one.failed
+
+
+def _run_many(desk: Desk, session: Session, plan: SamplePlan, json: bool) -> tuple[bool, bool]:
+    """As `_run_one`, of many."""
+    sampled = sample_all(desk, session, plan)
+    if json:
+        print_json(sampled_document(session, sampled))
+    else:
+        print_sampled(report_of(session, sampled), session.id)
+    return sampled.cancelled, sampled.failed
 
 
 def _run_once(desk: Desk, session: Session, choose: HowToRun) -> _Run:

@@ -10,6 +10,8 @@ from explorer.decoding.choice import MAX_SEED
 from explorer.decoding.parameter import Parameter
 from explorer.i18n import N_
 
+MOST_RUNS: Final = 1000
+
 RUNS: Final = Parameter(
     "runs",
     "int",
@@ -17,7 +19,7 @@ RUNS: Final = Parameter(
     N_("Runs"),
     N_("How many texts to draw. Each has a seed of its own."),
     minimum=1,
-    maximum=1000,
+    maximum=MOST_RUNS,
     soft_maximum=100,
 )
 SEED: Final = Parameter(

@@ -158,13 +158,33 @@ def test_the_same_seed_draws_the_same(cli: Cli, table: Tables) -> None:
     assert all(0 <= step["u"] < 1 and step["chosen"] == "drawn" for step in first["steps"])
 
 
-def test_many_runs_share_one_session_and_never_a_draw(cli: Cli, table: Tables) -> None:
-    document = cli("run", "--model", table(), "--ids", "", "--choose", "sample", "--runs", "6", "--json").json
+def test_many_runs_share_one_session_and_each_is_the_single_run_with_its_seed(cli: Cli, table: Tables) -> None:
+    """The seeds count on from --seed; every run draws from draw index 0 on."""
+    common = ["run", "--model", table(), "--ids", "", "--choose", "sample", "--json"]
+    document = cli(*common, "--runs", "6", "--seed", "3").json
     assert set(document) == {"session", "runs"}
+    assert [one.pop("seed") for one in document["runs"]] == [3, 4, 5, 6, 7, 8]
     assert all(set(one) == {"steps", "text", "stop", "path"} for one in document["runs"])
-    draws = [step["draw_index"] for one in document["runs"] for step in one["steps"]]
-    assert draws == list(range(len(draws)))
-    assert len(document["runs"]) == 6
+    for number in (0, 4):
+        alone = cli(*common, "--seed", 3 + number).json
+        del alone["session"]
+        assert document["runs"][number] == alone
+    shown = cli("sessions", "show", document["session"], "--json").json
+    paths = {(row["parent"], row["id"]) for row in shown["nodes"]}
+    assert len(paths) == len(shown["nodes"])
+
+
+def test_people_get_a_line_a_run_and_what_they_have_in_common(cli: Cli, table: Tables) -> None:
+    done = cli("run", "--model", table(), "--ids", "", "--choose", "sample", "--runs", "5")
+    assert done.code == 0, done.err
+    assert "ended by: eos 5" in done.out
+    assert "distinct texts: " in done.out
+    assert done.out.count("<eos>") == 5
+
+
+def test_no_more_runs_than_a_thousand(cli: Cli, table: Tables) -> None:
+    done = cli("run", "--model", table(), "--ids", "", "--choose", "sample", "--runs", "1001")
+    assert (done.code, done.out) == (2, "")
 
 
 def test_greedy_runs_are_not_repeated(cli: Cli, table: Tables) -> None:
