@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import heapq
 import itertools
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +12,10 @@ from typing import Literal
 
 import numpy as np
 import zstandard
+from numpy.typing import NDArray
 
 from explorer.i18n import N_
+from explorer.token_index import TokenIndex
 
 TokenIds = tuple[int, ...]
 
@@ -25,7 +25,6 @@ _MAGIC = b"TTV1"
 _HEX_CHIPS = "explorer.hex_chips"  # the name of our codec error handler
 # Characters without a shape of their own: controls, format characters, surrogates, private use, unassigned, separators.
 _SHAPELESS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
-_HEX_QUERY = re.compile(r"(?:\s*<?0x[0-9a-f]{2}>?\s*,?)+|[0-9a-f]{2}(?: [0-9a-f]{2})+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ codecs.register_error(_HEX_CHIPS, _chips)
 class Vocabulary:
     """The bytes behind every token id. Immutable."""
 
-    __slots__ = ("_folded", "_pieces", "_sha256", "_special_ids", "_strips_leading_space", "_whole")
+    __slots__ = ("_index", "_pieces", "_sha256", "_special_ids", "_strips_leading_space", "_whole")
 
     def __init__(
         self, pieces: Sequence[bytes], special_ids: Iterable[int] = (), *, strips_leading_space: bool = False
@@ -77,7 +76,7 @@ class Vocabulary:
         self._special_ids = frozenset(special_ids)
         self._strips_leading_space = strips_leading_space
         self._sha256: str | None = None
-        self._folded: tuple[str, ...] | None = None
+        self._index: TokenIndex | None = None
         self._whole: dict[int, PathPiece | None] = {}
         outside = sorted(i for i in self._special_ids if not 0 <= i < len(self._pieces))
         if outside:
@@ -163,48 +162,22 @@ class Vocabulary:
         return cls._from_payload(payload)
 
     def find(self, text: str, limit: int = 200) -> list[int]:
-        """Ids whose text contains ``text``, or whose id or hex bytes are written in it; best matches first.
+        """Ids whose text contains ``text``, or whose id or bytes are written in it; best matches first.
 
-        Letter case is ignored, but exact case comes first. Visible marks (``·Paris``) stand for what they show.
-        Order: the exact piece, the id itself, the piece after its leading space, then pieces that begin with or
-        contain the text, shorter ones first, then by id.
+        Letter case is ignored, but exact case comes first. Visible marks (``·Paris``) and escapes (``\\n``, ``\\x20``)
+        stand for what they show; what stands in quotes is text and neither an id nor bytes. Order: the exact piece, the
+        id itself, the piece after its leading space, then pieces that begin with or contain the text, shorter ones
+        first, then by id.
         """
-        query = text.translate({ord(mark): character for character, mark in VISIBLE_MARKS.items()})
-        if not query:
-            return []
-        ranked = self._containing(query)
-        number = text.strip().removeprefix("#")
-        if number.isdecimal() and len(number) < 10 and int(number) < len(self):
-            ranked[int(number)] = min(ranked.get(int(number), (1, 0)), (1, 0))
-        for token_id in self._with_bytes(text):
-            ranked[token_id] = (0, len(self._pieces[token_id]))
-        return heapq.nsmallest(limit, ranked, key=lambda token_id: (*ranked[token_id], token_id))
+        return [int(token_id) for token_id in self.find_all(text)[:limit]]
 
-    def _containing(self, query: str) -> dict[int, tuple[int, int]]:
-        """Ids whose text contains ``query`` in any case, each with how well and with its length."""
-        if self._folded is None:
-            self._folded = tuple(piece.decode("utf-8", "ignore").casefold() for piece in self._pieces)
-        needle = query.casefold()
-        return {
-            token_id: (self._match_quality(token_id, query, needle, folded), len(folded))
-            for token_id, folded in enumerate(self._folded)
-            if needle in folded
-        }
-
-    def _match_quality(self, token_id: int, query: str, needle: str, folded: str) -> int:
-        """0 the piece itself, 2 but for its leading space, 3 and 4 these in another case, 5 a beginning, 6 inside."""
-        if folded == needle:
-            return 0 if self._pieces[token_id].decode("utf-8", "ignore") == query else 3
-        bare = folded.removeprefix(" ")
-        if bare == needle:
-            return 2 if self._pieces[token_id][1:].decode("utf-8", "ignore") == query else 4
-        return 5 if bare.startswith(needle) else 6
-
-    def _with_bytes(self, query: str) -> list[int]:
-        if not _HEX_QUERY.fullmatch(query.strip()):
-            return []
-        wanted = bytes(int(pair, 16) for pair in re.findall(r"(?:0x)?([0-9a-f]{2})", query, re.IGNORECASE))
-        return [token_id for token_id, piece in enumerate(self._pieces) if piece.startswith(wanted)]
+    def find_all(self, text: str) -> NDArray[np.int64]:
+        """Every id that `find` may return, in its order; int64[found]. Milliseconds, the first time tens of them."""
+        if not text:
+            return np.zeros(0, np.int64)
+        if self._index is None:
+            self._index = TokenIndex(self._pieces)
+        return self._index.search(text, VISIBLE_MARKS)
 
     def _payload(self) -> bytes:
         """uint32 little-endian: flags, counts of pieces and special ids, piece lengths, special ids; then the bytes."""
