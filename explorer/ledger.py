@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -155,22 +155,12 @@ class Ledger:
     def save_copy(self, title: str) -> None:
         """Write everything anew as another session, which this one then is: the way out where another window has
         changed the stored one. Raises `StoreError`; then this stays the session it was, and nothing is lost."""
-        original = self.id
-        commands = self.commands
-        self.id = None
-        try:
-            first = commands[0].before if commands else self.state
-            self.id = self._store.create_session(first, self._model, self._vocabulary, self.created)
-            for command in commands:
-                self._store.append(self.id, self._with_observations(command, original))
-            visible = frozenset(node.id for node in self.tree.nodes())
-            hidden = frozenset(range(1, self.tree.next_id)) - visible
-            self._store.set_command_states(self.id, {}, hidden, visible, self.state)
-        except StoreError:
-            if self.id is not None:
-                self._store.delete_session(self.id)
-            self.id = original
-            raise
+        hidden = frozenset(range(1, self.tree.next_id)) - {node.id for node in self.tree.nodes()}
+        nodes = tuple(self.tree.node(node_id) for node_id in range(1, self.tree.next_id))
+        stored = StoredSession(
+            0, self.created, self._model, self._vocabulary.sha256, self.state, nodes, hidden, self.commands
+        )
+        self.id = self._store.add_whole(stored, self._vocabulary, self._all_observations())
         self._outbox = Outbox()
         self.commit("rename", "user", replace(self.state, title=title))
 
@@ -209,13 +199,15 @@ class Ledger:
         states = dict.fromkeys(seqs, new_state)
         self._outbox.write(lambda: self._store.set_command_states(self.saved_id(), states, hidden, revealed, after))
 
-    def _with_observations(self, command: CommandRecord, session_id: int | None) -> CommandRecord:
-        """``command`` with what the library knows of the nodes it stepped from; commands are loaded without."""
-        if command.observations or session_id is None:
-            return command
-        parents = {step.parent for step in command.steps}
-        found = {parent: self._store.observation(session_id, parent) for parent in parents}
-        return replace(command, observations={node: seen for node, seen in found.items() if seen is not None})
+    def _all_observations(self) -> Iterator[tuple[NodeId, Observation]]:
+        """What the library knows of this session's nodes, and what waits with the commands not written yet."""
+        known: set[NodeId] = set()
+        if self.id is not None:
+            for node_id, observation in self._store.observations(self.id):
+                known.add(node_id)
+                yield node_id, observation
+        for command in self.commands:
+            yield from ((node, seen) for node, seen in command.observations.items() if node not in known)
 
 
 def _last_environment(commands: Iterable[CommandRecord], first: Environment) -> Environment:

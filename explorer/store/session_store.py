@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,6 +100,24 @@ class SessionStore:
             if command.state == "done":
                 session["step_count"] += len(command.steps)
 
+    def add_whole(
+        self,
+        stored: StoredSession,
+        vocabulary: Vocabulary,
+        observations: Iterable[tuple[NodeId, Observation]],
+        *,
+        uuid: str | None = None,
+    ) -> int:
+        """A session with all its commands in one transaction, as a new one; returns its id.
+
+        ``stored.id`` is not looked at. ``uuid`` is the name it has elsewhere; a fresh one where None.
+        """
+        with self._write() as connection:
+            session_id = writing.add_whole(connection, stored, vocabulary, observations)
+            add_card(connection, session_id, uuid)
+        self._revisions[session_id] = 0
+        return session_id
+
     def set_command_states(
         self,
         session_id: int,
@@ -168,6 +186,16 @@ class SessionStore:
                 )
             )
             return None if data is None else Observation.from_bytes(data)
+
+    def observations(self, session_id: int) -> Iterator[tuple[NodeId, Observation]]:
+        """What was seen at every node of a session, in order of their ids; read a node at a time."""
+        with self._database.read(session_id) as connection:
+            listed = select(ObservationRow.node_id).where(ObservationRow.session_id == session_id)
+            node_ids = list(connection.scalars(listed.order_by(ObservationRow.node_id)))
+        for node_id in node_ids:
+            found = self.observation(session_id, node_id)
+            if found is not None:
+                yield node_id, found
 
     def vocabulary(self, sha256: str) -> Vocabulary:
         """The vocabulary of that digest. Raises `StoreError` where it is not stored or is damaged."""

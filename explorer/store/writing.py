@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Insert, Select, bindparam, delete, func, insert, select, update
@@ -14,7 +15,7 @@ from explorer.models.base import ModelInfo
 from explorer.store import documents, values
 from explorer.store.documents import Document
 from explorer.store.errors import unstorable
-from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord
+from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord, StoredSession
 from explorer.store.tables import (
     CardRow,
     CommandRow,
@@ -140,6 +141,35 @@ def add_session(
     text = SessionValues(connection, session_id).state_text(state)
     connection.execute(update(SessionRow).where(SessionRow.id == session_id).values(state=text))
     connection.execute(_ADD_NODE, {"session_id": session_id, "id": ROOT, "depth": 0, "hidden": False})
+    return session_id
+
+
+def add_whole(
+    connection: Connection,
+    stored: StoredSession,
+    vocabulary: Vocabulary,
+    observations: Iterable[tuple[NodeId, Observation]],
+) -> int:
+    """A session with its commands as they are, whatever their states; returns its id."""
+    created = values.microseconds(stored.created, "created")
+    first = stored.commands[0].before if stored.commands else stored.state
+    session_id = add_session(connection, first, stored.model, vocabulary, created)
+    for command in stored.commands:
+        add_command(connection, session_id, replace(command, hidden=frozenset(), revealed=frozenset()))
+        seen = {"hidden": _ids_text(command.hidden), "revealed": _ids_text(command.revealed)}
+        of_command = (CommandRow.session_id == session_id, CommandRow.seq == command.seq)
+        if command.hidden or command.revealed:
+            connection.execute(update(CommandRow).where(*of_command).values(**seen))
+    set_visibility(connection, session_id, revealed=(), hidden=stored.hidden)
+    for node_id, observation in observations:
+        add_observation(connection, session_id, node_id, observation)
+    row = {
+        "state": SessionValues(connection, session_id).state_text(stored.state),
+        "updated": values.microseconds(stored.commands[-1].at, "command.at") if stored.commands else created,
+        "node_count": len(stored.nodes) - len(stored.hidden),
+        "step_count": sum(len(command.steps) for command in stored.commands if command.state == "done"),
+    }
+    connection.execute(update(SessionRow).where(SessionRow.id == session_id).values(**row))
     return session_id
 
 
