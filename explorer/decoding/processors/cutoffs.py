@@ -37,6 +37,7 @@ class Epsilon(Stage):
             exclusive_maximum=True,
             soft_maximum=0.01,
             step=0.0001,
+            usual=0.0003,
         ),
     )
 
@@ -69,6 +70,7 @@ class Eta(Stage):
             exclusive_maximum=True,
             soft_maximum=0.01,
             step=0.0001,
+            usual=0.0003,
         ),
     )
 

@@ -32,6 +32,7 @@ class NoRepeatNgram(BanStage):
             minimum=0,
             soft_maximum=10,
             step=1,
+            usual=3,
         ),
     )
 
@@ -68,6 +69,7 @@ class MinNewTokens(BanStage):
             minimum=0,
             soft_maximum=256,
             step=1,
+            usual=16,
         ),
     )
 

@@ -30,6 +30,7 @@ class MinP(Stage):
             minimum=0.0,
             maximum=1.0,
             soft_maximum=1.0,
+            usual=0.05,
         ),
     )
 

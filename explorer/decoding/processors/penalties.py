@@ -34,6 +34,7 @@ class RepetitionPenalty(Stage):
             minimum=0.0,
             exclusive_minimum=True,
             soft_maximum=2.0,
+            usual=1.1,
         ),
     )
 
@@ -71,6 +72,7 @@ class PresencePenalty(Stage):
             minimum=-100.0,
             maximum=100.0,
             soft_maximum=2.0,
+            usual=0.5,
         ),
     )
 
@@ -104,6 +106,7 @@ class FrequencyPenalty(Stage):
             minimum=-100.0,
             maximum=100.0,
             soft_maximum=2.0,
+            usual=0.5,
         ),
     )
 

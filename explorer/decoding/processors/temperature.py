@@ -33,6 +33,7 @@ class Temperature(Stage):
             ),
             minimum=0.0,
             soft_maximum=2.0,
+            usual=0.7,
         ),
     )
 

@@ -30,6 +30,7 @@ class TopK(Stage):
             minimum=0,
             soft_maximum=200,
             step=1,
+            usual=50,
         ),
     )
 

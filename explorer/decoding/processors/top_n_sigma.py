@@ -38,6 +38,7 @@ class TopNSigma(Stage):
             minimum=0.0,
             soft_maximum=5.0,
             step=0.1,
+            usual=1.0,
         ),
     )
 

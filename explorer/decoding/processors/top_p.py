@@ -36,6 +36,7 @@ class TopP(Stage):
             minimum=0.0,
             maximum=1.0,
             soft_maximum=1.0,
+            usual=0.9,
         ),
     )
 

@@ -35,6 +35,7 @@ class Typical(Stage):
             exclusive_minimum=True,
             maximum=1.0,
             soft_maximum=1.0,
+            usual=0.95,
         ),
     )
 
