@@ -9,6 +9,7 @@ from typing import Any
 
 from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.processors import ORDERS, STAGES_BY_NAME
+from explorer.grammar.constraint import Constraint, read_constraint
 from explorer.i18n import N_
 from explorer.messages import SettingsError, UserMessage
 
@@ -31,6 +32,8 @@ def check_value(parameter: Parameter, value: Any) -> ParamValue:
         return parameter.off if parameter.name == "top_k" and whole == -1 else int(_in_range(parameter, whole))
     if parameter.kind == "float":
         return _in_range(parameter, _number(parameter, value))
+    if parameter.kind == "grammar":
+        return read_constraint(parameter.name, value)
     if parameter.kind == "ids":
         return tuple(sorted({_token_id(parameter, item) for item in _items(parameter, value)}))
     pairs = value.items() if isinstance(value, Mapping) else _items(parameter, value)
@@ -65,7 +68,7 @@ def check_stop_value(name: str, value: Any) -> Any:
 
 def check_known_ids(name: str, value: ParamValue, vocab_size: int) -> None:
     """Raise `SettingsError` where ids, or ids with a number each, name a token the vocabulary does not have."""
-    for item in value if isinstance(value, tuple) else ():
+    for item in value if isinstance(value, tuple) and not isinstance(value, Constraint) else ():
         token_id = item[0] if isinstance(item, tuple) else item
         if token_id >= vocab_size:
             raise SettingsError(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ParamValue = float | int | tuple[int, ...] | tuple[tuple[int, float], ...] | None
-ParamKind = Literal["float", "int", "ids", "id_values"]
+from explorer.grammar.constraint import Constraint
+
+ParamValue = float | int | tuple[int, ...] | tuple[tuple[int, float], ...] | Constraint | None
+ParamKind = Literal["float", "int", "ids", "id_values", "grammar"]
 
 
 @dataclass(frozen=True, slots=True)

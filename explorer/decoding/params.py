@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 from explorer.decoding.checks import check_known_ids, check_order, check_stop_value, check_value, unknown_parameter
 from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.processors import ORDERS, PARAMETERS, STAGES_BY_NAME, Stage
+from explorer.grammar.constraint import Constraint
 
 __all__ = [
     "ParamValue",
@@ -86,6 +87,10 @@ class SamplingParams:
     def id_values(self, name: str) -> tuple[tuple[int, float], ...]:
         """The value of an id_values parameter."""
         return cast("tuple[tuple[int, float], ...]", self.get(name))
+
+    def grammar(self, name: str = "grammar") -> Constraint | None:
+        """The value of a grammar parameter; None where it is off."""
+        return cast("Constraint | None", self.get(name))
 
     def with_values(self, **changes: ParamValue) -> SamplingParams:
         """A checked copy with some values changed; None or the off value unsets. Raises `SettingsError`."""

@@ -90,6 +90,8 @@ class LiveScores:
 
     def share_of(self, chosen: slice | Mask | int) -> float:
         """Summed probability of some tokens, for reports, which need no agreement in the last bit."""
+        if not len(self):
+            return 0.0
         weights, weight = self._report_weights
         return min(1.0, float(np.sum(weights[chosen], dtype=np.float64)) / weight) if weight else 0.0
 

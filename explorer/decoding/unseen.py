@@ -13,6 +13,7 @@ from explorer.decoding.float32 import LARGEST, FloatArray
 from explorer.decoding.logits import SortedLogits, Tail
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.processors import StepContext
+from explorer.decoding.scores import LiveScores
 
 _ROUNDING: Final = 1e-5  # float32 scores of some tens move a mass by less than this, relatively
 
@@ -49,7 +50,7 @@ def unseen_part(logits: SortedLogits, sampling: SamplingParams, context: StepCon
     alive = int(np.count_nonzero(~is_listed))
     unresolved = _unresolved(logits, sampling, context)
     scores = live.scores[is_listed]
-    if not logits.tail.count or (not alive and _cut_through_listed(trace, listed)):
+    if not logits.tail.count or (not alive and (_cut_through_listed(trace, listed) or _banned(trace, listed))):
         return Unseen(mass, (0.0, 0.0), unresolved, 0 if unresolved else len(scores))
     scale = _scale(trace, sampling)
     untouched = alive == logits.tail.count and all(step.criterion is None for step in trace.steps)
@@ -81,7 +82,7 @@ def _scale(trace: Trace, sampling: SamplingParams) -> _Scale:
         if step.stage.name == "temperature" and step.active and step.criterion is None and len(step.before):
             temperature = sampling.number("temperature")
             best = float(step.before.scores[0]) / temperature
-            overflowed = abs(best) > LARGEST  # then distances to the best were divided
+            overflowed = abs(best) > float(LARGEST)  # then distances to the best were divided
             return _Scale(temperature, -best if overflowed else 0.0)
     return _Scale(1.0, 0.0)
 
@@ -90,6 +91,18 @@ def _cut_through_listed(trace: Trace, listed: int) -> bool:
     """Whether a filter of scores removed the lowest listed token: then it removed every token below as well."""
     owner = int(trace.owner[listed - 1])
     return owner >= 0 and trace.steps[owner].criterion is not None
+
+
+def _banned(trace: Trace, listed: int) -> bool:
+    """Whether all unlisted tokens went at once without a comparison of scores: then it is known that they are out."""
+    return any(
+        step.criterion is None and _holds_unlisted(step.before, listed) and not _holds_unlisted(step.after, listed)
+        for step in trace.steps
+    )
+
+
+def _holds_unlisted(live: LiveScores, listed: int) -> bool:
+    return len(live) > listed if live.places is None else bool((live.places >= listed).any())
 
 
 def _unresolved(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> tuple[int, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from unittest import mock
 
@@ -17,6 +18,8 @@ from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import KEPT, Distribution, Provenance, evaluate
 from explorer.decoding.processors import Stage, StepContext
+from explorer.grammar.provider import Grammars
+from explorer.text import Vocabulary
 
 Floats = NDArray[np.float32]
 
@@ -58,6 +61,13 @@ def reference(raw: Floats, sampling: SamplingParams, context: StepContext) -> Re
 def _apply(stage: Stage, scores: Any, ids: Any, sampling: SamplingParams, context: StepContext) -> Any:
     number, whole = sampling.number, sampling.whole
     match stage.name:
+        case "grammar":
+            constraint = sampling.grammar()
+            assert constraint is not None
+            allowed = np.flatnonzero(context.grammar_state(constraint).allowed).tolist()
+            if not allowed:  # transformers raises
+                return torch.full_like(scores, -np.inf)
+            return hf.PrefixConstrainedLogitsProcessor(lambda beam, ids: allowed, 1)(ids, scores)
         case "logit_bias":
             bias: Any = {(token_id,): value for token_id, value in sampling.id_values("logit_bias")}
             return hf.SequenceBiasLogitsProcessor(bias)(ids, scores)
@@ -203,7 +213,13 @@ def contexts(draw: st.DrawFn, vocab_size: int) -> StepContext:
     prompt = draw(st.lists(token, min_size=1, max_size=8))
     generated = draw(st.lists(token, max_size=8))
     eos = draw(st.lists(token, min_size=1, max_size=2, unique=True))
-    return StepContext(tuple(prompt), tuple(generated), tuple(eos))
+    return StepContext(tuple(prompt), tuple(generated), tuple(eos), grammars_over(vocab_size))
+
+
+@lru_cache(maxsize=64)
+def grammars_over(vocab_size: int) -> Grammars:
+    """Grammars over a vocabulary in which the same few pieces come again and again."""
+    return Grammars(Vocabulary([(b"a", b"b", b"ab", b"c", b"", b"ba")[i % 6] for i in range(vocab_size)]))
 
 
 def values_of(vocab_size: int) -> dict[str, st.SearchStrategy[Any]]:
@@ -212,6 +228,7 @@ def values_of(vocab_size: int) -> dict[str, st.SearchStrategy[Any]]:
     share = st.one_of(st.integers(0, 20).map(lambda i: i / 20), st.floats(0, 1))
     inner = st.one_of(st.integers(1, 19).map(lambda i: i / 20), st.floats(1e-6, 0.999))
     return {
+        "grammar": st.sampled_from(["[ab]*", "(ab)+", "a(b|c)*", "ab?", ".*", "x"]).map(lambda text: ("regex", text)),
         "logit_bias": st.dictionaries(token, st.floats(-20, 20, width=32), min_size=1, max_size=4),
         "ban": st.lists(token, min_size=1, max_size=4),
         "repetition_penalty": st.sampled_from([0.01, 0.5, 1.2, 2.0, 100.0]),

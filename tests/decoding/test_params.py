@@ -113,6 +113,7 @@ def test_with_values_leaves_the_original_alone() -> None:
 
 def test_order_presets_hold_every_stage_once() -> None:
     assert ORDERS["transformers"] == (
+        "grammar",
         "logit_bias",
         "repetition_penalty",
         "presence_penalty",

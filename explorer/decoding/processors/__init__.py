@@ -8,6 +8,7 @@ from explorer.decoding.parameter import Parameter
 from explorer.decoding.processors.base import Comparison, Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.processors.bias import Ban, LogitBias
 from explorer.decoding.processors.cutoffs import Epsilon, Eta
+from explorer.decoding.processors.grammar import Grammar
 from explorer.decoding.processors.history import MinNewTokens, NoRepeatNgram
 from explorer.decoding.processors.min_p import MinP
 from explorer.decoding.processors.penalties import FrequencyPenalty, PresencePenalty, RepetitionPenalty
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 STAGES: Final[tuple[Stage, ...]] = (
+    # First in both orders: what the grammar forbids is no candidate for anything that follows, as in llama.cpp
+    # (grammar_first). generate() runs prefix_allowed_tokens_fn after its penalties; as a mask of single tokens it gives
+    # the same there.
+    Grammar(),
     # The order of generate()'s _get_logits_processor in transformers 5.24; stages it lacks (presence, frequency,
     # top-n-sigma) stand beside their kin.
     LogitBias(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, Protocol
 
 import numpy as np
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 from explorer.decoding.float32 import FloatArray
 from explorer.decoding.parameter import Parameter
 from explorer.decoding.scores import LiveScores
+from explorer.grammar.constraint import Constraint
+from explorer.grammar.provider import Grammars
+from explorer.grammar.states import GrammarState
 from explorer.i18n import N_
 
 Comparison = Literal["<", "<=", ">"]
@@ -27,16 +30,26 @@ TINY: Final = math.nextafter(0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What the chain may know besides the logits: the ids before this step and the ids that end a text."""
+    """What the chain may know besides the logits: the ids before this step and the ids that end a text.
+
+    ``grammars`` knows the vocabulary; only a chain with a grammar needs it.
+    """
 
     prompt_ids: tuple[int, ...]
     generated_ids: tuple[int, ...]
     eos_token_ids: tuple[int, ...]
+    grammars: Grammars | None = field(default=None, compare=False, repr=False)
 
     @property
     def ids(self) -> NDArray[np.int64]:
         """Prompt and generated ids, int64[n]."""
         return np.array(self.prompt_ids + self.generated_ids, np.int64)
+
+    def grammar_state(self, constraint: Constraint) -> GrammarState:
+        """Where a grammar stands here. Raises ValueError where the context was made without a vocabulary."""
+        if self.grammars is None:
+            raise ValueError("a grammar needs StepContext.grammars")
+        return self.grammars.state(constraint, self.generated_ids, self.eos_token_ids)
 
 
 class Values(Protocol):
@@ -49,6 +62,8 @@ class Values(Protocol):
     def ids(self, name: str) -> tuple[int, ...]: ...
 
     def id_values(self, name: str) -> tuple[tuple[int, float], ...]: ...
+
+    def grammar(self, name: str) -> Constraint | None: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)

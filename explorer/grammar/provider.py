@@ -1,0 +1,85 @@
+"""Grammars over one vocabulary: compiled once, asked by whichever thread needs a mask."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from explorer.grammar.compiling import GrammarError, explained, grammar_error, source_of
+from explorer.grammar.constraint import Constraint
+from explorer.grammar.states import GrammarState, GrammarStates
+from explorer.grammar.tokens import token_environment
+from explorer.text import Vocabulary
+
+if TYPE_CHECKING:
+    from llguidance import LLMatcher
+
+_KEPT: Final = 4
+
+
+class Grammars:
+    """Answers what any grammar allows after any path of generated tokens. Any thread may ask.
+
+    The answer is a function of the vocabulary, the grammar, the end tokens and the path alone.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        """Costs nothing until a grammar is asked for."""
+        self._vocabulary = vocabulary
+        self._lock = threading.Lock()
+        self._states: OrderedDict[tuple[Constraint, tuple[int, ...]], GrammarStates | GrammarState] = OrderedDict()
+
+    def __reduce__(self) -> tuple[type[Grammars], tuple[Vocabulary]]:
+        return Grammars, (self._vocabulary,)
+
+    def state(self, constraint: Constraint, generated: Sequence[int], eos_token_ids: tuple[int, ...]) -> GrammarState:
+        """Where ``constraint`` stands after ``generated`` ids. Never raises for a grammar that does not compile: its
+        status is then "unusable", so that a session stored with it can still be looked at."""
+        states = self._of(constraint, eos_token_ids)
+        return states if isinstance(states, GrammarState) else states.state(generated)
+
+    def check(self, constraint: Constraint) -> tuple[str, ...]:
+        """What llguidance warns of (in its words): parts of a schema that it was told to ignore.
+
+        Raises `GrammarError` where ``constraint`` cannot be used with this vocabulary.
+        """
+        matcher = self._matcher(constraint)
+        matcher.compute_bitmask()
+        if matcher.is_error():
+            if "NoExtension" in matcher.get_error().partition("\n")[0]:
+                raise grammar_error(constraint, "no token of this model can begin a text of it")
+            raise explained(constraint, matcher.get_error())
+        return tuple(self._matcher(constraint).get_grammar_warnings())
+
+    def _of(self, constraint: Constraint, eos_token_ids: tuple[int, ...]) -> GrammarStates | GrammarState:
+        key = (constraint, eos_token_ids)
+        with self._lock:
+            if key not in self._states:
+                self._states[key] = self._compiled(constraint, eos_token_ids)
+            self._states.move_to_end(key)
+            while len(self._states) > _KEPT:
+                self._states.popitem(last=False)
+            return self._states[key]
+
+    def _compiled(self, constraint: Constraint, eos_token_ids: tuple[int, ...]) -> GrammarStates | GrammarState:
+        size = len(self._vocabulary)
+        try:
+            return GrammarStates(lambda: self._matcher(constraint), size, eos_token_ids)
+        except GrammarError as error:
+            nothing = np.zeros(size, np.bool_)
+            nothing.flags.writeable = False
+            return GrammarState("unusable", False, nothing, problem=str(error.message.params["problem"]))
+
+    def _matcher(self, constraint: Constraint) -> LLMatcher:
+        """A fresh matcher at the start. Raises `GrammarError`."""
+        source = source_of(constraint)
+        from llguidance import LLMatcher  # 30 ms that only grammars pay
+
+        matcher = LLMatcher(token_environment(self._vocabulary), source, log_level=0)
+        if matcher.is_error():
+            raise explained(constraint, matcher.get_error())
+        return matcher
