@@ -3,7 +3,7 @@ gesture each."""
 
 from explorer.growth.beams import BeamProgress, BeamRun, beam_runs, search_beams
 from explorer.growth.expansion import ExpansionRound, expand
-from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, passes, samples_report
+from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, passes, runs_csv, samples_report
 from explorer.growth.samples import SampleBatch, SampleProgress, SampleRun, sample_runs, sample_runs_of
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "expand",
     "finish_of",
     "passes",
+    "runs_csv",
     "sample_runs",
     "sample_runs_of",
     "samples_report",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import heapq
+import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +61,18 @@ def finish_of(run: SampleRun) -> str:
     if run.stop is not None:
         return run.stop.kind
     return "length" if run.cut else "running"
+
+
+def runs_csv(rows: Iterable[RunRow]) -> str:
+    """Runs as CSV with a header line; log-probabilities in nats, in full."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["run", "seed", "tokens", "ended_by", "model_logprob", "sampling_logprob", "same", "text"])
+    for row in rows:
+        run = row.run
+        numbers = (run.number, run.seed, run.tokens, finish_of(run), run.model_logprob, run.sampling_logprob)
+        writer.writerow([*numbers, row.repeats, row.text])
+    return file.getvalue()
 
 
 def passes(tree: TokenTree, start: NodeId, runs: Iterable[SampleRun]) -> dict[NodeId, int]:

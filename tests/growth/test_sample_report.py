@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 import pytest
 
 from explorer.growth import sample_runs
-from explorer.growth.sample_report import SamplesReport, finish_of, passes, samples_report
+from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, passes, runs_csv, samples_report
 from explorer.growth.samples import SampleRun
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
@@ -98,3 +100,20 @@ def test_how_many_runs_pass_a_node(session: Session) -> None:
     assert sum(counts.get(child, 0) for child in session.tree.children(1)) == 30
     assert passes(session.tree, 1, ()) == {}
     assert passes(session.tree, 1, [SampleRun(0, 0, 1)]) == {}
+
+
+def test_runs_as_csv_read_back() -> None:
+    """Commas, quotes, newlines and Chinese are text like any other."""
+    text = 'a, "b"\n你好\t'
+    row = RunRow(SampleRun(2, 2**63 - 1, 5, 3, -1.0123456789, -0.5, None, True), text, 4)
+    (read,) = csv.DictReader(io.StringIO(runs_csv([row]), newline=""))
+    assert read == {
+        "run": "2",
+        "seed": "9223372036854775807",
+        "tokens": "3",
+        "ended_by": "length",
+        "model_logprob": "-1.0123456789",
+        "sampling_logprob": "-0.5",
+        "same": "4",
+        "text": text,
+    }
