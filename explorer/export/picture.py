@@ -7,6 +7,7 @@ from typing import Literal
 
 from explorer.tree import NodeId
 
+PictureContent = Literal["tree", "view", "path"]
 PictureTheme = Literal["publication", "light", "dark"]
 PictureLayout = Literal["leaf-slot", "tidy"]
 PictureOrientation = Literal["right", "down"]
@@ -18,13 +19,15 @@ LEAST_SCALE, MOST_SCALE = 0.05, 8.0
 class PictureOptions:
     """Wishes for a picture.
 
-    ``path_to``: only the path to this node; None for the whole tree. ``scale``: pixels of the file for every pixel on
-    the screen; of a vector format the size in CSS pixels (1/96 inch). ``title`` is printed above the tree unless it is
-    empty. ``stamp``: lines with model, settings, seed, date and program version. ``layout`` and ``orientation`` None:
-    as the tree is looked at where it comes from, else every leaf in a row of its own, growing to the right.
+    ``content``: the whole tree, what is in sight of it (where somebody looks at it), or only the path to ``node``; no
+    node means the one that is current. ``scale``: pixels of the file for every pixel on the screen; of a vector format
+    the size in CSS pixels (1/96 inch). ``title`` is printed above the tree unless it is empty. ``stamp``: lines with
+    model, settings, seed, date and program version. ``layout`` and ``orientation`` None: as the tree is looked at where
+    it comes from, else every leaf in a row of its own, growing to the right.
     """
 
-    path_to: NodeId | None = None
+    content: PictureContent = "tree"
+    node: NodeId | None = None
     scale: float = 1.0
     transparent: bool = False
     title: str = ""

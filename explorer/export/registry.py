@@ -20,7 +20,7 @@ from explorer.export.picture import PictureOptions
 from explorer.export.whole_file import write_whole_file
 from explorer.i18n import N_
 from explorer.messages import ExplorerError, UserMessage
-from explorer.progress import CancelToken
+from explorer.progress import CancelToken, ProgressCallback, ignore_progress
 
 ENTRY_POINTS = "token_tree_explorer.exporters"
 
@@ -46,7 +46,12 @@ class PictureExporter(Protocol):
     def write(self, document: SessionDocument, file: BinaryIO) -> None: ...
 
     def write_picture(
-        self, document: SessionDocument, options: PictureOptions, file: BinaryIO, cancel: CancelToken | None = None
+        self,
+        document: SessionDocument,
+        options: PictureOptions,
+        file: BinaryIO,
+        cancel: CancelToken | None = None,
+        progress: ProgressCallback = ignore_progress,
     ) -> None:
         """Raises `ExportError` where the picture cannot be made, `Cancelled` once ``cancel`` was."""
         ...
@@ -101,6 +106,7 @@ def export_session(
     path: Path,
     options: PictureOptions | None = None,
     cancel: CancelToken | None = None,
+    progress: ProgressCallback = ignore_progress,
 ) -> None:
     """Write a session in a format. An existing file is replaced, once the new one is complete.
 
@@ -111,7 +117,7 @@ def export_session(
     if options is None:
         write_whole_file(path, partial(chosen.write, document))
     elif isinstance(chosen, PictureExporter):
-        write_whole_file(path, lambda file: chosen.write_picture(document, options, file, cancel))
+        write_whole_file(path, lambda file: chosen.write_picture(document, options, file, cancel, progress))
     else:
         raise ExportError(
             UserMessage(
