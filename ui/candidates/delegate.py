@@ -30,6 +30,7 @@ class CandidateDelegate(QStyledItemDelegate):
         self.colours = colours_of(parent)
         self.hovered_row = -1
         self.highlighted_node = -1
+        self.highlighted_token = -1
         self.show_keys = False
         self.bar_width = 0
         self._model = model
@@ -72,10 +73,9 @@ class CandidateDelegate(QStyledItemDelegate):
         soft, surface = QColor(colours.accent_soft), QColor(colours.surface)
         if current:
             return soft if self._table.hasFocus() else blend(soft, surface, 0.65)
-        highlighted = (
-            self.highlighted_node >= 0
-            and not self._model.is_others(row)
-            and self._model.row(row).node == self.highlighted_node
+        highlighted = not self._model.is_others(row) and (
+            (self.highlighted_token >= 0 and self._model.token(row) == self.highlighted_token)
+            or (self.highlighted_node >= 0 and self._model.row(row).node == self.highlighted_node)
         )
         return blend(soft, surface, 0.5) if row == self.hovered_row or highlighted else surface
 

@@ -146,6 +146,11 @@ class CandidatesPanel(QWidget):
         self.table.delegate.highlighted_node = node_id
         self.table.viewport().update()
 
+    def highlight_token(self, token_id: int) -> None:
+        """Mark the row of a token that is hovered elsewhere; -1 for none."""
+        self.table.delegate.highlighted_token = token_id
+        self.table.viewport().update()
+
     # --- building ----------------------------------------------------------------------------------------------------
 
     def _build_controls(self) -> None:
