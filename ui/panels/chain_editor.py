@@ -1,111 +1,71 @@
-"""The order in which the filters run: a preset, or any order by dragging."""
+"""The order in which the filters run: a preset, or any order by dragging; and which of them are on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
-    QHBoxLayout,
-    QListWidget,
-    QListWidgetItem,
-    QVBoxLayout,
-    QWidget,
-)
-
+from explorer.decoding.processors import ORDERS
 from explorer.i18n import tr
+from ui.panels.chain_list import ROW_HEIGHT, ChainList
+from ui.panels.chain_model import ChainModel
 from ui.panels.common import GRID, compact, describe, tool_button
 
 _CUSTOM = ""
-_NAME = Qt.ItemDataRole.UserRole
 
 
 class ChainEditor(QWidget):
-    """Shows every stage in its place, marks those that are on, and emits another order when the user makes one."""
+    """A choice of orders and buttons above a `ChainList`. Several may show the same model."""
 
-    order_changed = Signal(object)  # a preset's name, or a tuple of stage names
-
-    def __init__(self, labels: Mapping[str, str], presets: Mapping[str, tuple[str, ...]]) -> None:
-        """``labels`` translated stage labels by stage name; ``presets`` orders by name."""
+    def __init__(self, model: ChainModel, *, whole: bool = True) -> None:
+        """``whole``: as high as all stages; else it scrolls."""
         super().__init__()
-        self._labels = labels
-        self._presets = presets
-        self._preset = QComboBox()
-        compact(self._preset)
-        for name in presets:
-            self._preset.addItem(name, name)
-        self._preset.addItem(tr("My own order"), _CUSTOM)
+        self._model = model
+        self.preset_box = QComboBox()
+        compact(self.preset_box)
+        for name in ORDERS:
+            self.preset_box.addItem(name, name)
+        self.preset_box.addItem(tr("My own order"), _CUSTOM)
         describe(
-            self._preset,
+            self.preset_box,
             tr("Order of the filters"),
             tr(
                 "The same filters in another order can keep other tokens. transformers applies temperature before the "
                 "truncating filters, llama.cpp after them."
             ),
         )
-        self._list = QListWidget()
-        self._list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
-        self._list.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.list = ChainList(model)
         describe(
-            self._list,
+            self.list,
             tr("Chain of filters, first to last"),
-            tr("Drag a filter, or use the arrows, to run it earlier or later. A dot marks the ones that are on."),
+            tr(
+                "Check a filter to switch it on. Drag it, or press Ctrl+Up or Ctrl+Down, to let it run earlier or "
+                "later."
+            ),
         )
-        up = tool_button("↑", tr("Run the chosen filter earlier."), lambda: self._move(-1))
-        down = tool_button("↓", tr("Run the chosen filter later."), lambda: self._move(1))
-        head = QHBoxLayout()
-        head.addWidget(self._preset, 1)
-        head.addWidget(up)
-        head.addWidget(down)
+        up = tool_button("↑", tr("Run the chosen filter earlier."), lambda: self.list.move_current(-1))
+        down = tool_button("↓", tr("Run the chosen filter later."), lambda: self.list.move_current(1))
+        self.head = QHBoxLayout()
+        self.head.setSpacing(GRID)
+        self.head.addWidget(self.preset_box, 1)
+        self.head.addWidget(up)
+        self.head.addWidget(down)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
-        layout.addLayout(head)
-        layout.addWidget(self._list)
-        self._preset.activated.connect(self._chosen)
-        self._list.model().rowsMoved.connect(self._dragged)
+        layout.addLayout(self.head)
+        layout.addWidget(self.list)
+        if whole:
+            self.list.setFixedHeight(model.rowCount() * ROW_HEIGHT + 2 * self.list.frameWidth())
+        self.preset_box.activated.connect(self._chosen)
+        for changed in (model.dataChanged, model.modelReset, model.rowsMoved):
+            changed.connect(self._show_preset)
+        self._show_preset()
 
-    def set_order(self, order: str | tuple[str, ...], active: frozenset[str]) -> None:
-        """Show an order; ``active`` are the names of the stages that are on."""
-        names = self._presets[order] if isinstance(order, str) else order
-        missing = tuple(name for name in self._labels if name not in names)
-        self._preset.setCurrentIndex(self._preset.findData(order if isinstance(order, str) else _CUSTOM))
-        chosen = self._list.currentItem().data(_NAME) if self._list.currentItem() else None
-        self._list.clear()
-        for name in names + missing:
-            item = QListWidgetItem(f"{'●' if name in active else '○'} {self._labels.get(name, name)}")
-            item.setData(_NAME, name)
-            self._list.addItem(item)
-            if name == chosen:
-                self._list.setCurrentItem(item)
-        rows = self._list.count()
-        height = self._list.sizeHintForRow(0) * rows if rows else 0
-        self._list.setFixedHeight(height + 2 * self._list.frameWidth() + GRID)
+    @Slot()
+    def _show_preset(self) -> None:
+        self.preset_box.setCurrentIndex(self.preset_box.findData(self._model.preset or _CUSTOM))
 
-    def order(self) -> tuple[str, ...]:
-        """The stage names as listed."""
-        return tuple(str(self._list.item(row).data(_NAME)) for row in range(self._list.count()))
-
+    @Slot(int)
     def _chosen(self, index: int) -> None:
-        name = self._preset.itemData(index)
-        self.order_changed.emit(self.order() if name == _CUSTOM else name)
-
-    @Slot()
-    def _dragged(self) -> None:
-        # The list is still inside its drop: whoever answers may fill it anew only afterwards.
-        QTimer.singleShot(0, self._emit_order)
-
-    @Slot()
-    def _emit_order(self) -> None:
-        self.order_changed.emit(self.order())
-
-    def _move(self, by: int) -> None:
-        row = self._list.currentRow()
-        if row < 0 or not 0 <= row + by < self._list.count():
-            return
-        names = list(self.order())
-        names[row], names[row + by] = names[row + by], names[row]
-        self._list.setCurrentRow(row)
-        self.order_changed.emit(tuple(names))
+        self._model.choose(self.preset_box.itemData(index) or None)

@@ -5,7 +5,7 @@ While a control moves the panel previews; when it comes to rest the panel commit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,12 +24,13 @@ from PySide6.QtWidgets import (
 
 from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.params import Settings, settings_from_generation_config
-from explorer.decoding.processors import ORDERS, PARAMETERS, STAGES
+from explorer.decoding.processors import PARAMETERS
 from explorer.i18n import tr
 from explorer.messages import SettingsError
 from explorer.models.base import ModelInfo
 from explorer.text import Vocabulary
 from ui.panels.chain_editor import ChainEditor
+from ui.panels.chain_model import ChainModel
 from ui.panels.common import GRID, compact, describe, plain_label, push_button
 from ui.panels.parameter_row import ParameterRow, parameter_row
 from ui.panels.presets import PRESETS, apply_preset
@@ -56,7 +57,10 @@ class SettingsPanel(QScrollArea):
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(self.commit)
-        self._chain = ChainEditor({stage.name: tr(stage.label) for stage in STAGES}, ORDERS)
+        self.chain = ChainModel()
+        """The order of the filters and which are on; other panels may show it as well."""
+        self.chain.setParent(self)
+        self._chain = ChainEditor(self.chain)
         self._stop = StopRules()
         self._seed = SeedRow()
         self._preset = QComboBox()
@@ -71,7 +75,8 @@ class SettingsPanel(QScrollArea):
             self._switch_off,
         )
         self._build()
-        self._chain.order_changed.connect(self._reorder)
+        self.chain.order_changed.connect(self._reorder)
+        self.chain.values_changed.connect(self.change)
         self._stop.changed.connect(self._change_stopping)
         self._seed.changed.connect(self.seed_changed)
         self._guard = _WheelGuard(self)
@@ -95,6 +100,7 @@ class SettingsPanel(QScrollArea):
         """The settings of another session; what was not committed to the one before is dropped."""
         self._pause.stop()
         self._settings = self._draft = settings
+        self.chain.forget()
         self._show()
 
     def set_settings(self, settings: Settings) -> None:
@@ -124,6 +130,19 @@ class SettingsPanel(QScrollArea):
     def row(self, name: str) -> ParameterRow:
         """The editor of one parameter."""
         return self._rows[name]
+
+    def change(self, values: Mapping[str, ParamValue]) -> None:
+        """Put other values in force, as if the user had set them here; None switches off."""
+        self._replace(self._draft.with_sampling("user", **values))
+
+    def show_parameter(self, name: str) -> None:
+        """Bring the editor of one parameter into sight and put the keyboard there."""
+        row = self._rows[name]
+        self.ensureWidgetVisible(row)
+        fields = (child for child in row.findChildren(QWidget) if child.focusPolicy() & Qt.FocusPolicy.StrongFocus)
+        field = next(fields, None)
+        if field is not None:
+            field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -185,6 +204,7 @@ class SettingsPanel(QScrollArea):
                 return
             self._take(dragging=dragging)
             self._show_row(name)
+            self.chain.set_sampling(self._draft.sampling)
 
         return change
 
@@ -240,12 +260,7 @@ class SettingsPanel(QScrollArea):
     def _show(self) -> None:
         for name in self._rows:
             self._show_row(name)
-        active = frozenset(
-            stage.name
-            for stage in STAGES
-            if any(not self._draft.sampling.is_off(parameter.name) for parameter in stage.parameters)
-        )
-        self._chain.set_order(self._draft.sampling.order, active)
+        self.chain.set_sampling(self._draft.sampling)
         self._stop.set_stopping(self._draft.stopping, self._draft.sources)
 
     def _show_row(self, name: str) -> None:

@@ -11,10 +11,8 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QComboBox,
     QDoubleSpinBox,
     QLineEdit,
-    QListWidget,
     QPushButton,
     QSlider,
     QSpinBox,
@@ -22,7 +20,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from explorer.decoding.params import Settings, StopParams
-from explorer.decoding.processors import ORDERS, PARAMETERS
+from explorer.decoding.processors import PARAMETERS
 from ui.panels.id_lists import format_ids, parse_ids
 from ui.panels.parameter_row import NumberRow, number_range, slider_range
 from ui.panels.seed_row import LARGEST_SEED, SeedRow
@@ -145,34 +143,6 @@ def test_ids_that_cannot_be_read_are_refused_beside_the_field(panel: SettingsPan
     edit.editingFinished.emit()
     assert told.commits[-1].sampling.get("ban") == (7, 9)
     assert row._error.text() == ""
-
-
-def test_the_order_of_the_chain_by_preset_and_by_arrow(panel: SettingsPanel) -> None:
-    told = Told(panel)
-    chain = panel._chain
-    box = chain.findChild(QComboBox)
-    listed = chain.findChild(QListWidget)
-    assert box is not None
-    assert listed is not None
-    box.setCurrentIndex(box.findData("llama.cpp"))
-    box.activated.emit(box.currentIndex())
-    assert told.commits[-1].sampling.order == "llama.cpp"
-    assert chain.order() == ORDERS["llama.cpp"]
-    names = list(chain.order())
-    listed.setCurrentRow(1)
-    chain._move(-1)
-    names[0], names[1] = names[1], names[0]
-    assert told.commits[-1].sampling.order == tuple(names)
-
-
-def test_the_order_by_dragging(panel: SettingsPanel, qtbot: QtBot) -> None:
-    told = Told(panel)
-    listed = panel._chain.findChild(QListWidget)
-    assert listed is not None
-    names = list(panel._chain.order())
-    listed.model().moveRow(listed.rootIndex(), 0, listed.rootIndex(), 3)
-    qtbot.waitUntil(lambda: bool(told.commits))
-    assert told.commits[-1].sampling.order == (*names[1:3], names[0], *names[3:])
 
 
 def test_starting_points_replace_the_filters_and_keep_the_stop_rules(panel: SettingsPanel) -> None:

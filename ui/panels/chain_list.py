@@ -1,0 +1,189 @@
+"""A list of the chain's stages: checked by click or Space, moved by dragging or Ctrl+Up and Ctrl+Down."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionButton,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from ui.panels.chain_model import NAME, VALUE, ChainModel
+from ui.panels.common import GRID
+from ui.theme import blend, colours_of, figures_font
+
+ROW_HEIGHT = 6 * GRID
+_MARK = 14  # px, of the box that is checked
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class ChainDelegate(QStyledItemDelegate):
+    """Paints a box to check, the stage's name and its value; what else there is to say goes at the right."""
+
+    more_width = 0
+    """Pixels at the right that `paint_more` fills."""
+
+    def __init__(self, view: ChainList) -> None:
+        super().__init__(view)
+        self.view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(120, ROW_HEIGHT)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        colours, rect = colours_of(self.view), QRectF(option.rect)
+        name = str(index.data(NAME))
+        painter.save()
+        painter.fillRect(option.rect, self._background(option, name))
+        if name == self.view.marked:
+            painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), QColor(colours.accent))
+        on = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+        self._paint_box(painter, option, on)
+        text = rect.adjusted(_MARK + 4 * GRID, 0, -self.more_width - GRID, 0)
+        painter.setFont(figures_font(self.view.font()))
+        metrics = QFontMetricsF(painter.font())
+        value = str(index.data(VALUE))
+        value_width = metrics.horizontalAdvance(value)
+        label_width = max(40.0, text.width() - value_width - (2 * GRID if value else 0))
+        label = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, label_width)
+        painter.setPen(QColor(colours.text if on else colours.quiet))
+        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), label)
+        painter.setPen(QColor(colours.accent if on else colours.quiet))
+        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), value)
+        if self.more_width:
+            more = QRectF(rect.right() - self.more_width, rect.top(), self.more_width, rect.height())
+            self.paint_more(painter, more, name, on)
+        painter.restore()
+
+    def paint_more(self, painter: QPainter, rect: QRectF, name: str, on: bool) -> None:
+        """What a list that explains says of a stage."""
+
+    def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
+        """A click into the box, or Space, switches the stage."""
+        if isinstance(event, QMouseEvent):
+            hit = self._box(option.rect).adjusted(-GRID, -GRID, GRID, GRID).contains(event.position().toPoint())
+            if not hit or event.button() != Qt.MouseButton.LeftButton:
+                return False
+            if event.type() != QEvent.Type.MouseButtonRelease:
+                return event.type() in (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick)
+        elif not isinstance(event, QKeyEvent) or event.key() not in (Qt.Key.Key_Space, Qt.Key.Key_Select):
+            return False
+        checked = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+        wanted = Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked
+        return model.setData(model.index(index.row(), 0), wanted, Qt.ItemDataRole.CheckStateRole)
+
+    def _background(self, option: QStyleOptionViewItem, name: str) -> QColor:
+        colours = colours_of(self.view)
+        surface, soft = QColor(colours.surface), QColor(colours.accent_soft)
+        if name == self.view.marked:
+            return soft
+        current = bool(option.state & QStyle.StateFlag.State_Selected) and self.view.hasFocus()
+        if current:
+            return blend(soft, surface, 0.65)
+        return blend(soft, surface, 0.4) if option.state & QStyle.StateFlag.State_MouseOver else surface
+
+    def _paint_box(self, painter: QPainter, option: QStyleOptionViewItem, on: bool) -> None:
+        box = QStyleOptionButton()
+        box.rect = self._box(option.rect)
+        box.palette = self.view.palette()
+        box.state = QStyle.StateFlag.State_Enabled | (QStyle.StateFlag.State_On if on else QStyle.StateFlag.State_Off)
+        self.view.style().drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, box, painter, self.view)
+
+    def _box(self, row: QRect) -> QRect:
+        return QRect(row.left() + 2 * GRID, row.center().y() - _MARK // 2 + 1, _MARK, _MARK)
+
+
+class ChainList(QListView):
+    """Shows a `ChainModel`. ``marked`` is the stage whose removals are shown elsewhere; empty for none."""
+
+    chosen = Signal(str)
+    """A stage was clicked or Enter pressed on it."""
+
+    def __init__(self, model: ChainModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._chain = model
+        self.marked = ""
+        self._pressed = ""
+        self._current = ""
+        self.setModel(model)
+        self.setItemDelegate(ChainDelegate(self))
+        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        model.modelAboutToBeReset.connect(self._remember_current)
+        model.modelReset.connect(self._restore_current)
+
+    def current_name(self) -> str:
+        """The stage the keyboard stands on; empty for none."""
+        index = self.currentIndex()
+        return str(index.data(NAME)) if index.isValid() else ""
+
+    def move_current(self, by: int) -> None:
+        """Let the stage the keyboard stands on run earlier or later, past rows that are hidden."""
+        row = self.currentIndex().row()
+        if row < 0:
+            return
+        target = row + by
+        while 0 <= target < self._chain.rowCount() and self.isRowHidden(target):
+            target += by
+        self._chain.move(row, target - row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key, control = event.key(), event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        index = self.currentIndex()
+        if control and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.move_current(-1 if key == Qt.Key.Key_Up else 1)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
+            self.chosen.emit(self.current_name())
+        elif key == Qt.Key.Key_Space and index.isValid():
+            checked = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+            self._chain.switch(self.current_name(), not checked)
+        else:
+            super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
+        """No search by typing: letters are the window's shortcuts."""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        in_box = event.position().x() < _MARK + 3 * GRID
+        left = event.button() == Qt.MouseButton.LeftButton
+        self._pressed = str(index.data(NAME)) if left and index.isValid() and not in_box else ""
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if self._pressed and index.isValid() and index.data(NAME) == self._pressed:
+            self.chosen.emit(self._pressed)
+        self._pressed = ""
+
+    def _remember_current(self) -> None:
+        self._current = self.current_name()
+
+    def _restore_current(self) -> None:
+        if self._current:
+            self.setCurrentIndex(self._chain.index(self._chain.row_of(self._current)))
