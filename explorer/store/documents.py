@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from explorer.decoding.params import Settings
 from explorer.decoding.stopping import StopEvent
@@ -14,6 +14,9 @@ from explorer.models.base import Environment, ModelIdentity, ModelInfo
 from explorer.store import values
 from explorer.store.records import SessionState
 from explorer.text import ChatMessage, Prompt
+
+# Where a command's stored details keep `Edge.grammar_logmass` of the nodes it added: pairs of node id and value.
+GRAMMAR_MASSES: Final = "grammar_logmass"
 
 
 @dataclass(frozen=True, slots=True)

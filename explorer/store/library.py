@@ -30,7 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from explorer.store import documents, loading, values
-from explorer.store.records import SessionSummary
+from explorer.store.records import SessionCard, SessionSummary
 from explorer.store.search_text import tree_text
 from explorer.store.tables import CardRow, ModelRow, NodeRow, PromptRow, SessionRow, TagRow, TextRow, VocabularyRow
 from explorer.text import Vocabulary
@@ -75,6 +75,19 @@ class Library:
             chosen = _chosen(query, terms)
             excerpts = _excerpts(connection, chosen, terms) if terms else {}
             return loading.summaries(connection, chosen, excerpts)
+
+    def session(self, session_id: int) -> SessionSummary:
+        """One session's line in the list, also of one in the trash. Raises KeyError where there is none."""
+        with self._read(session_id) as connection:
+            found = loading.summaries(connection, select(SessionRow.id).where(SessionRow.id == session_id), {})
+        if not found:
+            raise KeyError(session_id)
+        return found[0]
+
+    def find(self, uuid: str) -> int | None:
+        """The session of that name, None where it is not here."""
+        with self._read() as connection:
+            return connection.scalar(select(CardRow.session_id).where(CardRow.uuid == uuid))
 
     def tags(self) -> dict[str, int]:
         """Every tag in use and how many sessions outside the trash have it, by name."""
@@ -215,10 +228,13 @@ def search_terms(words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(term for term in terms if term.strip()))
 
 
-def add_card(connection: Connection, session_id: int, uuid: str | None = None) -> None:
-    """What a new session begins with; ``uuid`` where it comes from another library."""
-    card = {"uuid": uuid or uuid4().hex, "note": "", "starred": False, "trashed": None, "indexed": -1}
-    connection.execute(insert(CardRow), {"session_id": session_id, **card})
+def add_card(connection: Connection, session_id: int, card: SessionCard | None = None) -> None:
+    """What a new session begins with; ``card`` where it brings something along. Raises ValueError for its tags."""
+    card = card or SessionCard(uuid4().hex)
+    kept = {"uuid": card.uuid, "note": card.note, "starred": card.starred, "trashed": None, "indexed": -1}
+    connection.execute(insert(CardRow), {"session_id": session_id, **kept})
+    for tag in dict.fromkeys(clean_tag(tag) for tag in card.tags):
+        connection.execute(insert(TagRow), {"session_id": session_id, "tag": tag})
     connection.execute(insert(TextRow), {"session_id": session_id, "about": _about(connection, session_id), "text": ""})
 
 

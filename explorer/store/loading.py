@@ -107,16 +107,26 @@ class SessionReader:
             .where(t.session_id == self._session_id, t.id != ROOT)
             .order_by(t.id)
         ).all()
+        masses = self._grammar_masses()
         nodes: list[Node] = []
         hidden: list[int] = []
         added: dict[int, list[Node]] = defaultdict(list)
         for id_, parent, token_id, depth, seq, is_hidden, logit, model, sampling, rank, how, u, draw_index in rows:
-            node = Node(id_, parent, token_id, depth, Edge(logit, model, sampling, rank, how, u, draw_index))
+            edge = Edge(logit, model, sampling, rank, how, u, draw_index, masses.get(id_))
+            node = Node(id_, parent, token_id, depth, edge)
             nodes.append(node)
             added[seq].append(node)
             if is_hidden:
                 hidden.append(id_)
         return nodes, frozenset(hidden), added
+
+    def _grammar_masses(self) -> dict[NodeId, float]:
+        t = CommandRow
+        texts = self._connection.scalars(
+            select(t.details).where(t.session_id == self._session_id, t.details.contains(documents.GRAMMAR_MASSES))
+        )
+        pairs = (pair for text in texts for pair in json.loads(text).get(documents.GRAMMAR_MASSES, ()))
+        return {int(node): float(mass) for node, mass in pairs}
 
     def _steps(self) -> dict[int, list[StepRecord]]:
         t = StepRow
@@ -173,9 +183,18 @@ class SessionReader:
                 revealed=_node_ids(revealed),
                 steps=tuple(steps.get(seq, ())),
                 stops=tuple(stops.get(seq, ())),
-                details={} if details == "{}" else json.loads(details),
+                details=_details(details),
                 state=state,
             )
+
+
+def _details(text: str) -> dict[str, Any]:
+    """The details a command was given, without what its nodes have back."""
+    if text == "{}":
+        return {}
+    details: dict[str, Any] = json.loads(text)
+    details.pop(documents.GRAMMAR_MASSES, None)
+    return details
 
 
 def _node_ids(text: str) -> frozenset[NodeId]:

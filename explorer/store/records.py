@@ -100,6 +100,16 @@ class CommandRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionCard:
+    """What a session brings along from another library: its name there, and what its user kept about it."""
+
+    uuid: str
+    note: str = ""
+    starred: bool = False
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSummary:
     """A row of the session list."""
 

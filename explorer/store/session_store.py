@@ -18,7 +18,7 @@ from explorer.store import documents, loading, values, writing
 from explorer.store.database import Database
 from explorer.store.errors import store_error
 from explorer.store.library import Library, LibraryQuery, add_card, describe
-from explorer.store.records import CommandRecord, CommandState, SessionState, SessionSummary, StoredSession
+from explorer.store.records import CommandRecord, CommandState, SessionCard, SessionState, SessionSummary, StoredSession
 from explorer.store.schema import open_database
 from explorer.store.tables import ObservationRow, SessionRow, VocabularyRow
 from explorer.text import Vocabulary
@@ -106,15 +106,15 @@ class SessionStore:
         vocabulary: Vocabulary,
         observations: Iterable[tuple[NodeId, Observation]],
         *,
-        uuid: str | None = None,
+        card: SessionCard | None = None,
     ) -> int:
         """A session with all its commands in one transaction, as a new one; returns its id.
 
-        ``stored.id`` is not looked at. ``uuid`` is the name it has elsewhere; a fresh one where None.
+        ``stored.id`` is not looked at. ``card`` is what it brings along; a fresh one where None.
         """
         with self._write() as connection:
             session_id = writing.add_whole(connection, stored, vocabulary, observations)
-            add_card(connection, session_id, uuid)
+            add_card(connection, session_id, card)
         self._revisions[session_id] = 0
         return session_id
 

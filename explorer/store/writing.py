@@ -197,7 +197,7 @@ def add_command(connection: Connection, session_id: int, command: CommandRecord)
         "after": after,
         "hidden": _ids_text(command.hidden),
         "revealed": _ids_text(command.revealed),
-        "details": values.json_text(command.details, "command.details"),
+        "details": values.json_text({**command.details, **_grammar_masses(command.added)}, "command.details"),
     }
     connection.execute(_ADD_COMMAND, row)
     of_command = {"session_id": session_id, "command_seq": seq}
@@ -214,6 +214,12 @@ def add_command(connection: Connection, session_id: int, command: CommandRecord)
     _insert(connection, _ADD_OBSERVATION, (_observation_row(session_id, *observed) for observed in observations))
     set_visibility(connection, session_id, revealed=command.revealed, hidden=command.hidden)
     return after
+
+
+def _grammar_masses(added: Iterable[Node]) -> dict[str, list[tuple[NodeId, float]]]:
+    """What a grammar left at the steps into new nodes. Few sessions have one, so no column of the nodes holds it."""
+    masses = [(node.id, node.edge.grammar_logmass) for node in added if node.edge.grammar_logmass is not None]
+    return {documents.GRAMMAR_MASSES: masses} if masses else {}
 
 
 def _insert(connection: Connection, statement: Insert, rows: Iterable[dict[str, Any]]) -> None:

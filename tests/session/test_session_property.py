@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from explorer.session import Session
+from explorer.sharing.archive import pack, unpack
+from explorer.sharing.reading import read_session
+from explorer.sharing.writing import file_values, session_content
 from explorer.tree import ROOT
 from explorer.workspace import Workspace
 
@@ -49,6 +53,17 @@ def _same(workspace: Workspace, reader: Workspace) -> None:
     assert [(c.seq, c.kind, c.state) for c in again.commands] == [(c.seq, c.kind, c.state) for c in session.commands]
 
 
+def _shared(workspace: Workspace) -> None:
+    """Whatever was done, a file of it is taken over again, with every command and number."""
+    session, store = workspace.session, workspace.store
+    assert session is not None
+    assert session.id is not None
+    stored = store.load(session.id, claim=False)
+    content = session_content(stored, session.vocabulary, store.observations(session.id))
+    shared = read_session(unpack(pack(file_values(store.library.session(session.id), content))))
+    assert replace(shared.stored, id=stored.id) == stored
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(sorted(_ACTIONS)), st.integers(0, 50)), min_size=1, max_size=25))
 def test_the_library_holds_what_the_session_shows(
@@ -60,3 +75,4 @@ def test_the_library_holds_what_the_session_shows(
         _ACTIONS[name](session, n)
         assert session.unsaved == 0
     _same(workspace, open_workspace(None))
+    _shared(workspace)
