@@ -28,9 +28,12 @@ from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
 from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
+from ui.controllers.growth_controller import GrowthController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
+from ui.controllers.ruler_controller import RulerController
+from ui.controllers.runs_controller import RunsController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.settings_controller import SettingsController
 from ui.controllers.speed_controller import SpeedController
@@ -142,7 +145,10 @@ class Explorer(QObject):
         self.appearance = AppearanceController(window, self._preferences)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
+        self.ruler = RulerController(window, self._preferences, self.session)
         self.analysis = AnalysisController((window.ruler, window.curves), self.bridge, self.analysis_thread, window)
+        self.growth = GrowthController(window, self._preferences, self.bridge, self.session)
+        self.runs = RunsController(window, self.session_thread, self.session, self.growth)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path

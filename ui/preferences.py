@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Literal, cast, get_args
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast, get_args
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -121,6 +121,30 @@ class Preferences:
     @keys.setter
     def keys(self, keys: Mapping[str, tuple[str, ...]]) -> None:
         self._settings.setValue("keys", json.dumps({name: list(sequences) for name, sequences in keys.items()}))
+
+    @property
+    def rulers(self) -> list[Any]:
+        """The rulers the user keeps, each as plain JSON values."""
+        try:
+            stored = json.loads(str(self._settings.value("rulers", "[]")))
+        except ValueError:
+            return []
+        return stored if isinstance(stored, list) else []
+
+    @rulers.setter
+    def rulers(self, rulers: Sequence[Any]) -> None:
+        self._settings.setValue("rulers", json.dumps(list(rulers)))
+
+    def form(self, name: str) -> dict[str, Any]:
+        """What was last entered into a form, as plain JSON values; empty where nothing was."""
+        try:
+            stored = json.loads(str(self._settings.value(f"forms/{name}", "{}")))
+        except ValueError:
+            return {}
+        return stored if isinstance(stored, dict) else {}
+
+    def set_form(self, name: str, values: Mapping[str, Any]) -> None:
+        self._settings.setValue(f"forms/{name}", json.dumps(dict(values)))
 
     def flag(self, name: _Flag) -> bool:
         return self._settings.value(name) in (True, "true")

@@ -1,0 +1,101 @@
+"""Which rulers stand under one another, what they are called, and how those the user keeps are remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from explorer.decoding.params import ParamValue, SamplingParams
+from explorer.decoding.processors import PARAMETERS
+from explorer.i18n import listed, tr
+from explorer.messages import SettingsError
+
+RowKind = Literal["now", "drawn", "plain", "kept"]
+
+MOST_KEPT: Final = 12
+_LONGEST_NAME: Final = 60
+_SHORT: Final = {"temperature": "T"}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRuler:
+    """Settings whose ruler the user wants to see beside others; ``name`` empty: named after what is set."""
+
+    sampling: SamplingParams
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.name or sampling_name(self.sampling)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "sampling": self.sampling.to_json()}
+
+
+@dataclass(frozen=True, slots=True)
+class RowSpec:
+    """One ruler: what it is, its title, its settings; ``place`` among the kept ones, -1 for the others."""
+
+    kind: RowKind
+    title: str
+    sampling: SamplingParams
+    place: int = -1
+
+
+def kept_from_json(data: Sequence[Any]) -> tuple[KeptRuler, ...]:
+    """Inverse of `KeptRuler.to_json` for a list; entries that cannot be read (any more) are left out."""
+    kept = []
+    for entry in data[:MOST_KEPT]:
+        try:
+            kept.append(KeptRuler(SamplingParams.from_json(entry["sampling"]), str(entry["name"])[:_LONGEST_NAME]))
+        except (SettingsError, KeyError, TypeError, ValueError, AttributeError):
+            continue
+    return tuple(kept)
+
+
+def sampling_name(sampling: SamplingParams) -> str:
+    """What is set, in the words of the field: ``T 0.5, top_k 2``; what nothing is set in is plain."""
+    parts = [_value_name(name, value) for name, value in _in_order(sampling.values)]
+    if isinstance(sampling.order, tuple):
+        parts.append(tr("own order"))
+    elif sampling.order != "transformers":
+        parts.append(tr("order of {name}").format(name=sampling.order))
+    return listed(parts) or tr("no filter")
+
+
+def row_specs(
+    sampling: SamplingParams, kept: Iterable[KeptRuler], drawn: tuple[int, SamplingParams] | None = None
+) -> list[RowSpec]:
+    """The rulers to show: of the settings in force, of those of the stored draw (its number and its settings) where
+    they were others, of the model's own distribution, and those the user keeps."""
+    rows = [RowSpec("now", tr("Now: {settings}").format(settings=sampling_name(sampling)), sampling)]
+    if drawn is not None and drawn[1] != sampling:
+        number, then = drawn
+        title = tr("When #{number} was drawn: {settings}").format(number=number, settings=sampling_name(then))
+        rows.append(RowSpec("drawn", title, then))
+    rows.append(RowSpec("plain", tr("The model alone"), SamplingParams()))
+    rows.extend(RowSpec("kept", ruler.title, ruler.sampling, place) for place, ruler in enumerate(kept))
+    return rows
+
+
+def moved(kept: Sequence[KeptRuler], place: int, by: int) -> tuple[KeptRuler, ...]:
+    """``kept`` with one ruler ``by`` places farther down (up where negative)."""
+    rest = [ruler for at, ruler in enumerate(kept) if at != place]
+    rest.insert(min(len(rest), max(0, place + by)), kept[place])
+    return tuple(rest)
+
+
+def _in_order(values: Mapping[str, ParamValue]) -> list[tuple[str, ParamValue]]:
+    """Temperature first, then as the filters are declared."""
+    names = ["temperature", *(name for name in PARAMETERS if name != "temperature")]
+    return [(name, values[name]) for name in names if name in values]
+
+
+def _value_name(name: str, value: ParamValue) -> str:
+    shown = _SHORT.get(name, name)
+    if isinstance(value, bool | int):
+        return f"{shown} {value}"
+    if isinstance(value, float):
+        return f"{shown} {value:g}"
+    return f"{shown} ×{len(value)}" if isinstance(value, tuple) else shown
