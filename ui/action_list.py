@@ -144,6 +144,20 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run_n_draw", N_("Run {number} tokens, drawn"), N_("Draw {number} tokens, or fewer at a stop.")),
     ActionSpec("run_length", N_("Number of tokens to run…"), N_("Choose how many tokens “Run N tokens” takes.")),
     ActionSpec(
+        "expand",
+        N_("Expand here…"),
+        N_("Show many continuations of the current node at once: so many children a level, or the likeliest first."),
+        ("E",),
+        "expand",
+    ),
+    ActionSpec(
+        "sample_runs",
+        N_("Sample runs…"),
+        N_("Draw many texts from the current node at once, each with a seed of its own, and compare them."),
+        ("R",),
+        "runs",
+    ),
+    ActionSpec(
         "stop",
         N_("Stop"),
         N_("Stop after the pass in progress; what is finished stays. Once more ends the model's process."),
@@ -236,6 +250,10 @@ MENUS: tuple[Menu, ...] = (
             "run_n_greedy",
             "run_n_draw",
             "run_length",
+            SEPARATOR,
+            "expand",
+            "sample_runs",
+            SEPARATOR,
             "stop",
             SEPARATOR,
             "parent",
@@ -250,7 +268,16 @@ MENUS: tuple[Menu, ...] = (
 )
 
 TOOLBAR: tuple[str, ...] = (
-    "@model", "parent", "greedy", "draw", "@run", "stop", SEPARATOR, "undo", "redo", SEPARATOR, "find", "fit", "@space",
-    "palette",
+    "@model", "parent", "greedy", "draw", "@run", "stop", SEPARATOR, "expand", "sample_runs", SEPARATOR, "undo", "redo",
+    SEPARATOR, "find", "fit", "@space", "palette",
 )  # fmt: skip
-RUN_MENU: tuple[str, ...] = ("run_greedy", "run_draw", SEPARATOR, "run_n_greedy", "run_n_draw", "run_length")
+RUN_MENU: tuple[str, ...] = (
+    "run_greedy",
+    "run_draw",
+    SEPARATOR,
+    "run_n_greedy",
+    "run_n_draw",
+    "run_length",
+    SEPARATOR,
+    "sample_runs",
+)

@@ -23,6 +23,7 @@ from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.actions import STEPPING, Actions
 from ui.candidates.panel import CandidatesPanel
 from ui.curves.panel import CurvesPanel
+from ui.growth.runs_panel import RunsPanel
 from ui.panels.common import GRID, describe
 from ui.panels.history_panel import HistoryPanel
 from ui.panels.message_area import MessageArea
@@ -39,7 +40,7 @@ from ui.text.path_text import PathText
 from ui.tree.canvas import TreeCanvas
 from ui.why.panel import WhyPanel
 
-_ICON_ONLY = ("undo", "redo", "find", "fit", "palette")
+_ICON_ONLY = ("expand", "sample_runs", "undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
 _FRONT = ("settings", "why")  # of each row of tabs
@@ -66,6 +67,7 @@ class MainWindow(QMainWindow):
         self.curves = CurvesPanel()
         self.explain = (self.why, self.ruler, self.curves)
         self.path = PathText()
+        self.runs = RunsPanel()
         self.banner = StopBanner()
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
@@ -151,6 +153,7 @@ class MainWindow(QMainWindow):
             ("ruler", tr("Ruler"), self.ruler),
             ("curves", tr("Curves"), self.curves),
             ("path", tr("Path"), path),
+            ("runs", tr("Runs"), self.runs),
         )
         docks = {}
         for name, title, widget in contents:
@@ -179,7 +182,10 @@ class MainWindow(QMainWindow):
             self.addDockWidget(area.RightDockWidgetArea, self.docks[name])
         for name in ("ruler", "curves"):
             self.tabifyDockWidget(self.docks["why"], self.docks[name])
-        self.addDockWidget(area.BottomDockWidgetArea, self.docks["path"])
+        for name in ("path", "runs"):
+            self.addDockWidget(area.BottomDockWidgetArea, self.docks[name])
+        self.tabifyDockWidget(self.docks["path"], self.docks["runs"])
+        self.docks["runs"].hide()  # until there is something to see
         for name in _FRONT:
             self.docks[name].raise_()
         self.resize(_FIRST_SIZE)

@@ -24,6 +24,7 @@ KIND_LABELS: dict[str, str] = {
     "delete": N_("Delete a branch"),
     "expand": N_("Expand"),
     "beam": N_("Beam search"),
+    "sample": N_("Sample runs"),
     "stop": N_("Stop"),
     "environment": N_("The model moved to another environment"),
 }
