@@ -9,6 +9,7 @@ from explorer.decoding.logits import SortedLogits
 from explorer.decoding.pipeline import Distribution
 from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent
+from explorer.grammar.facts import GrammarFacts
 from explorer.store.records import SessionState, StepRecord
 from explorer.text import PathPiece
 from explorer.tree import Edge, Node, NodeId, PathValues
@@ -49,7 +50,8 @@ class NodeView:
     prompt. ``text`` is the generated text, cut before a stop string. ``stop`` is the stop event in force at this node
     under the current settings (None: generation may go on). ``taken`` maps token ids of existing children to their
     node ids. ``distribution`` is None where the model is not loaded and nothing was stored for this node. ``draws`` are
-    the draws made here that led to what is in the tree, in order, each with the settings then in force.
+    the draws made here that led to what is in the tree, in order, each with the settings then in force. ``grammar``
+    says where the grammar in force stands here; None where there is none.
     """
 
     node_id: NodeId
@@ -67,3 +69,4 @@ class NodeView:
     source: Literal["model", "stored", "none"]
     state: SessionState
     draws: tuple[StepRecord, ...] = ()
+    grammar: GrammarFacts | None = None

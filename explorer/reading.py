@@ -12,6 +12,8 @@ from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent, checked_text
 from explorer.engine.client import Engine
 from explorer.events import NodeView
+from explorer.grammar.facts import GrammarFacts
+from explorer.grammar.provider import Grammars
 from explorer.ledger import Ledger
 from explorer.messages import EngineError, UserMessage
 from explorer.models.base import Logits, ModelInfo
@@ -19,7 +21,7 @@ from explorer.node_logits import LogitsOrigin, NodeLogits
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.proof.report import NodeCheck, ProofReport
 from explorer.proof.wording import needs_model_message
-from explorer.stops import not_live_message, stop_after
+from explorer.stops import facts_after, not_live_message, stop_after
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord, SessionState, StoredSession
 from explorer.text import Vocabulary, path_pieces
@@ -47,6 +49,7 @@ class SessionReading:
         self.model = model
         self.vocabulary = vocabulary
         self._engine = engine
+        self._grammars = Grammars(vocabulary)
         self._ledger = Ledger(store, model, vocabulary, state, stored)
         self._logits = NodeLogits(engine, self._ledger.observation)
 
@@ -115,7 +118,8 @@ class SessionReading:
     def context_after(self, generated: tuple[int, ...], settings: Settings | None = None) -> StepContext:
         """As `context`, after tokens the tree may not have, under ``settings`` (None: those in force)."""
         own = (settings or self.state.settings).stopping.eos_token_ids
-        return StepContext(self.state.prompt.ids, generated, self.model.eos_token_ids if own is None else own)
+        ends = self.model.eos_token_ids if own is None else own
+        return StepContext(self.state.prompt.ids, generated, ends, self._grammars)
 
     def stop_at(self, node_id: NodeId) -> StopEvent | None:
         """The stop in force at a node under the present settings; None means generation may go on."""
@@ -171,7 +175,7 @@ class SessionReading:
             state=self.state,
             edges=tuple(self.tree.node(node).edge for node in path),
             draws=self._ledger.draws_at(node_id),
-            draws=self._ledger.draws_at(node_id),
+            grammar=self.grammar_after(context.generated_ids),
         )
 
     def check(
@@ -194,9 +198,18 @@ class SessionReading:
         check = NodeCheck.of(evaluate(logits, sampling, context), sampling, context)
         return self._engine.check(check, progress=progress, cancel=cancel)
 
-    def stop_after(self, generated: tuple[int, ...]) -> StopEvent | None:
-        """The stop in force after generated tokens, whether or not the tree has them."""
-        return stop_after(generated, self.state, self.model, self.vocabulary)
+    def stop_after(self, generated: tuple[int, ...], state: SessionState | None = None) -> StopEvent | None:
+        """The stop after generated tokens, whether or not the tree has them, under ``state`` (None: that of now)."""
+        return stop_after(generated, state or self.state, self.model, self.vocabulary, self._grammars)
+
+    def check_grammar(self, settings: Settings) -> tuple[str, ...]:
+        """What the grammar of ``settings`` leaves unenforced, in llguidance's words. Raises `GrammarError`."""
+        constraint = settings.sampling.grammar()
+        return () if constraint is None else self._grammars.check(constraint)
+
+    def grammar_after(self, generated: tuple[int, ...], state: SessionState | None = None) -> GrammarFacts | None:
+        """Where the grammar in force stands after generated tokens; None where there is none."""
+        return facts_after(generated, state or self.state, self.model, self._grammars)
 
     def logits_after(
         self,

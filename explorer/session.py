@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from explorer.decoding.choice import Choice, draw, greedy, manual
+from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Distribution
 from explorer.decoding.stopping import (
@@ -126,9 +127,10 @@ class Session(SessionReading):
     def set_settings(self, settings: Settings, origin: str = "user") -> Change:
         """Put other settings in force from here on; what was recorded keeps its own.
 
-        Raises `SettingsError` for token ids outside the vocabulary.
+        Raises `SettingsError` for token ids outside the vocabulary and for a grammar that cannot be used.
         """
         settings.check_vocabulary(len(self.vocabulary))
+        self.check_grammar(settings)
         return self.commit("settings", origin, replace(self.state, settings=settings))
 
     def set_seed(self, seed: int, next_draw_index: int = 0, origin: str = "user") -> Change:
@@ -203,7 +205,10 @@ class Session(SessionReading):
             return self._record_stop(node_id, stop, origin, group)
         distribution = self._require_distribution(node_id, cancel)
         if distribution.kept == 0:
-            event = no_candidates_event(distribution.no_candidates_stage, self.tree.depth(node_id))
+            generated = self.tree.token_ids(node_id)
+            event = no_candidates_event(
+                distribution.no_candidates_stage, len(generated), self.grammar_after(generated)
+            )
             return self._record_stop(node_id, event, origin, group)
         if how == "greedy":
             choice = greedy(distribution)
@@ -301,4 +306,5 @@ def edge_of(distribution: Distribution, choice: Choice) -> Edge:
         how=choice.how,
         u=choice.u,
         draw_index=choice.draw_index,
+        grammar_logmass=grammar_logmass(distribution),
     )

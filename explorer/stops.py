@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from explorer.decoding.stopping import StopEvent, StopPath, check_stop
+from explorer.grammar.facts import GrammarFacts, grammar_facts
+from explorer.grammar.provider import Grammars
 from explorer.i18n import N_
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo
@@ -11,7 +13,7 @@ from explorer.text import Vocabulary, path_pieces
 
 
 def stop_after(
-    generated: tuple[int, ...], state: SessionState, model: ModelInfo, vocabulary: Vocabulary
+    generated: tuple[int, ...], state: SessionState, model: ModelInfo, vocabulary: Vocabulary, grammars: Grammars
 ) -> StopEvent | None:
     """The stop in force after ``generated`` tokens; None means generation may go on."""
     stopping = state.settings.stopping
@@ -28,8 +30,19 @@ def stop_after(
             context_length=model.context_length,
             stopping=stopping,
             previous_text=text[: len(text) - len(last)],
+            grammar=facts_after(generated, state, model, grammars),
         )
     )
+
+
+def facts_after(
+    generated: tuple[int, ...], state: SessionState, model: ModelInfo, grammars: Grammars
+) -> GrammarFacts | None:
+    """Where the grammar in force stands after ``generated`` tokens; None where there is none."""
+    constraint, own = state.settings.sampling.grammar(), state.settings.stopping.eos_token_ids
+    if constraint is None:
+        return None
+    return grammar_facts(grammars, constraint, generated, model.eos_token_ids if own is None else own)
 
 
 def not_live_message(model: ModelInfo) -> UserMessage:

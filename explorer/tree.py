@@ -20,7 +20,8 @@ class Edge:
     """What is known about the step into a node, as recorded when it was first taken.
 
     Log-probabilities in nats. ``sampling_logprob`` is None where the token was excluded by a filter ("forced").
-    ``rank`` is 1-based by raw logit.
+    ``rank`` is 1-based by raw logit. ``grammar_logmass`` is the log of the model's probability of all tokens that the
+    grammar in force allowed at this step; None where there was none, or it had been left.
     """
 
     logit: float
@@ -30,6 +31,7 @@ class Edge:
     how: HowChosen
     u: float | None = None
     draw_index: int | None = None
+    grammar_logmass: float | None = None
 
     @property
     def forced(self) -> bool:
@@ -50,12 +52,19 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class PathValues:
-    """Sums of natural logs along a path. ``sampling_logprob`` leaves forced tokens out; ``forced`` counts them."""
+    """Sums of natural logs along a path. ``sampling_logprob`` leaves forced tokens out; ``forced`` counts them.
+
+    ``grammar_logmass`` sums over the ``constrained`` steps what a grammar left of the model's probability: the product
+    of the factors by which it raised the sampling probabilities of this path. Other paths lose more or less: it is not
+    the probability that the model by itself would have followed the grammar.
+    """
 
     tokens: int
     model_logprob: float
     sampling_logprob: float
     forced: int
+    constrained: int = 0
+    grammar_logmass: float = 0.0
 
 
 class TokenTree:
@@ -176,4 +185,6 @@ class TokenTree:
             model_logprob=sum(edge.model_logprob for edge in edges),
             sampling_logprob=sum(edge.sampling_logprob for edge in edges if edge.sampling_logprob is not None),
             forced=sum(edge.forced for edge in edges),
+            constrained=sum(edge.grammar_logmass is not None for edge in edges),
+            grammar_logmass=sum(edge.grammar_logmass for edge in edges if edge.grammar_logmass is not None),
         )

@@ -11,6 +11,7 @@ from explorer.decoding.params import SamplingParams, Settings
 from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import StepContext
 from explorer.engine.client import Engine
+from explorer.grammar.provider import Grammars
 from explorer.i18n import N_
 from explorer.messages import EngineError, UserMessage
 from explorer.models.base import ModelInfo, ModelRef
@@ -112,10 +113,14 @@ class Workspace:
         """Start a session on the loaded model; the one open before stays in the library.
 
         ``prompt`` None means the model's default prompt. Raises `PromptError` for a prompt the model cannot start
-        from, `SettingsError` for token ids outside the vocabulary, `EngineError` where no model is loaded.
+        from, `SettingsError` for token ids outside the vocabulary and for a grammar that cannot be used, `EngineError`
+        where no model is loaded.
         """
         settings = settings or Settings()
         settings.check_vocabulary(len(self.vocabulary))
+        constraint = settings.sampling.grammar()
+        if constraint is not None:
+            Grammars(self.vocabulary).check(constraint)
         if prompt is None:
             prompt = self.model.default_prompt or ""
         if isinstance(prompt, str):

@@ -17,8 +17,8 @@ class Parameter:
 
     ``off`` is the value that switches the filter off (always accepted). Bounds are inclusive unless
     marked exclusive; for ``id_values`` they hold for the values. ``soft_maximum`` is where a slider ends; typing
-    beyond it up to ``maximum`` is allowed. ``label`` and ``help`` are msgids. ``usual`` is where a filter that never had
-    a value begins when it is switched on by a click; None where only the user can know one.
+    beyond it up to ``maximum`` is allowed. ``label`` and ``help`` are msgids. ``usual`` is where a filter that never
+    had a value begins when it is switched on by a click; None where only the user can know one.
     """
 
     name: str

@@ -8,17 +8,28 @@ from typing import Any, Final, Literal, get_args
 
 from explorer.decoding.params import StopParams
 from explorer.decoding.processors import STAGES_BY_NAME
+from explorer.grammar.facts import GrammarFacts
+from explorer.grammar.words import problem_texts, with_grammar
 from explorer.i18n import N_, tr
 from explorer.messages import ExplorerError, UserMessage
 
 StopKind = Literal[
-    "eos", "max_new_tokens", "max_length", "stop_string", "context_window", "no_candidates", "cancelled", "error"
+    "eos",
+    "max_new_tokens",
+    "max_length",
+    "stop_string",
+    "grammar_end",
+    "context_window",
+    "no_candidates",
+    "cancelled",
+    "error",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class StopEvent:
-    """Why generation ended at a node. ``particulars`` are plain JSON values; ``step`` (tokens generated) always."""
+    """Why generation ended at a node. ``particulars`` are plain JSON values; ``step`` (tokens generated) always, and
+    where a grammar was in force ``grammar`` (`GrammarFacts.to_json`)."""
 
     kind: StopKind
     particulars: Mapping[str, Any] = field(default_factory=dict)
@@ -29,6 +40,9 @@ class StopEvent:
         params = dict(self.particulars)
         if params.get("stage") in STAGES_BY_NAME:
             params["stage"] = tr(STAGES_BY_NAME[params["stage"]].label)
+        grammar = params.pop("grammar", None)
+        if grammar is not None:
+            params |= {**grammar, "problems": problem_texts(grammar["problems"])}
         return UserMessage(code=f"stop.{self.kind}", what=what, meaning=meaning, action=action, params=params)
 
     def to_json(self) -> dict[str, Any]:
@@ -49,7 +63,8 @@ class StopEvent:
 class StopPath:
     """What the rules look at. ``text`` decodes ``generated_ids``; ``previous_text`` decodes all but the last of them,
     so that a stop string counts where it is completed and not again below (empty: anywhere in the text counts).
-    ``eos_token_ids`` are the model's own, ``stopping`` may replace them. Lengths in tokens."""
+    ``eos_token_ids`` are the model's own, ``stopping`` may replace them. ``grammar`` says where a grammar in force
+    stands. Lengths in tokens."""
 
     prompt_length: int
     generated_ids: tuple[int, ...]
@@ -58,15 +73,20 @@ class StopPath:
     context_length: int
     stopping: StopParams
     previous_text: str = ""
+    grammar: GrammarFacts | None = None
 
 
 def check_stop(path: StopPath) -> StopEvent | None:
     """The rule that ends generation at this path, None where it may go on.
 
-    What the text says comes first (end token, stop string), then the limits: max_new_tokens, which overrules
-    max_length, then the context window. A window of n positions holds n tokens and yields one more after the last.
+    What the text says comes first (end token, stop string, end of the grammar), then the limits: max_new_tokens, which
+    overrules max_length, then the context window. A window of n positions holds n tokens and yields one more after the
+    last. Under a grammar every event says whether the text is a complete document.
     """
-    return _end_token(path) or _stop_string(path) or _limit(path) or _context_window(path)
+    event = _end_token(path) or _stop_string(path) or _grammar_end(path) or _limit(path) or _context_window(path)
+    if event is None or path.grammar is None:
+        return event
+    return StopEvent(event.kind, {**event.particulars, "grammar": path.grammar.to_json()})
 
 
 def checked_text(text: str, event: StopEvent | None) -> str:
@@ -76,9 +96,12 @@ def checked_text(text: str, event: StopEvent | None) -> str:
     return text[: event.particulars["offset"]]
 
 
-def no_candidates_event(stage: str | None, step: int) -> StopEvent:
-    """Every token was blocked; ``stage`` blocked the last."""
-    return StopEvent("no_candidates", {"step": step, "stage": stage})
+def no_candidates_event(stage: str | None, step: int, grammar: GrammarFacts | None = None) -> StopEvent:
+    """Every token was blocked; ``stage`` blocked the last. Where that was the grammar, ``grammar`` says why."""
+    particulars: dict[str, Any] = {"step": step, "stage": stage}
+    if stage == "grammar" and grammar is not None:
+        particulars["grammar"] = grammar.to_json()
+    return StopEvent("no_candidates", particulars)
 
 
 def cancelled_event(step: int) -> StopEvent:
@@ -119,6 +142,13 @@ def _common_prefix(first: str, second: str) -> int:
         return len(first)
     differences = (i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
     return next(differences, len(second))
+
+
+def _grammar_end(path: StopPath) -> StopEvent | None:
+    """The document is complete, and only an end token could follow."""
+    if path.grammar is None or path.grammar.status != "ended":
+        return None
+    return StopEvent("grammar_end", {"step": len(path.generated_ids)})
 
 
 def _limit(path: StopPath) -> StopEvent | None:
@@ -166,6 +196,11 @@ _TEXTS: Final[Mapping[str, tuple[str, str, str]]] = {
         N_("The text was cut; the model did not end it, and it may stop in mid-sentence."),
         N_("Raise the total length, or set a limit for new tokens instead, which leaves the prompt out."),
     ),
+    "grammar_end": (
+        N_("The document is complete after {step} tokens: the grammar allows nothing more."),
+        N_("A grammar cannot promise that the content is true or useful."),
+        N_("Take the step past the end to draw the end token, or go back and choose another token."),
+    ),
     "context_window": (
         N_("The context window is full: {limit} tokens, {prompt_length} of them the prompt."),
         N_("The model cannot read further; the text was cut, the model did not end it."),
@@ -210,6 +245,13 @@ _PROMPT_TOO_LONG: Final = (
 
 
 def _explain(event: StopEvent) -> tuple[str, str, str]:
+    grammar = event.particulars.get("grammar")
+    if grammar is None:
+        return _explain_rule(event)
+    return with_grammar(event.kind, event.particulars.get("step", 0), _explain_rule(event), grammar)
+
+
+def _explain_rule(event: StopEvent) -> tuple[str, str, str]:
     first = event.particulars.get("step") == 0
     if event.kind == "max_new_tokens":
         if first:

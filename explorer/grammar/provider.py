@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from explorer.grammar.check import DocumentProblem, document_bytes, document_problems
 from explorer.grammar.compiling import GrammarError, explained, grammar_error, source_of
 from explorer.grammar.constraint import Constraint
 from explorer.grammar.states import GrammarState, GrammarStates
@@ -32,6 +33,7 @@ class Grammars:
         self._vocabulary = vocabulary
         self._lock = threading.Lock()
         self._states: OrderedDict[tuple[Constraint, tuple[int, ...]], GrammarStates | GrammarState] = OrderedDict()
+        self._warnings: dict[Constraint, tuple[str, ...]] = {}  # of the grammar asked for last
 
     def __reduce__(self) -> tuple[type[Grammars], tuple[Vocabulary]]:
         return Grammars, (self._vocabulary,)
@@ -54,6 +56,16 @@ class Grammars:
                 raise grammar_error(constraint, "no token of this model can begin a text of it")
             raise explained(constraint, matcher.get_error())
         return tuple(self._matcher(constraint).get_grammar_warnings())
+
+    def problems(
+        self, constraint: Constraint, generated: Sequence[int], *, closed: bool
+    ) -> tuple[DocumentProblem, ...]:
+        """What the grammar does not promise of the complete document ``generated``; ``closed`` by an end token."""
+        with self._lock:
+            if constraint not in self._warnings:
+                self._warnings = {constraint: tuple(self._matcher(constraint).get_grammar_warnings())}
+            warnings = self._warnings[constraint]
+        return document_problems(constraint, document_bytes(self._vocabulary, generated, closed=closed), warnings)
 
     def _of(self, constraint: Constraint, eos_token_ids: tuple[int, ...]) -> GrammarStates | GrammarState:
         key = (constraint, eos_token_ids)

@@ -140,7 +140,10 @@ class _Search:
         edges = self._edges(step)
         nodes = tuple(gesture.show(candidate.path, edges[candidate.path]) for candidate in step.candidates)
         stops = [
-            StopRecord(gesture.node_of(path), no_candidates_event(stage, gesture.depth + len(path)))
+            StopRecord(
+                gesture.node_of(path),
+                no_candidates_event(stage, gesture.depth + len(path), gesture.grammar_after(path)),
+            )
             for path, stage in self._blocked.items()
         ]
         change = gesture.commit(self._details(step), stops)

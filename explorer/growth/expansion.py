@@ -44,7 +44,8 @@ def expand(
     progress: ProgressCallback | None = None,
     cancel: CancelToken | None = None,
 ) -> Iterator[ExpansionRound]:
-    """Show many continuations of a node (default: the current one); one gesture for undo.
+    """Show many continuations of a node (default: the current one); one gesture for undo. Under a grammar only those it
+    allows.
 
     Each round is computed in one call of the engine and saved in one transaction before it is yielded. Cancelling or
     an engine error keeps what was finished and records the event; the error is raised again. Undoing it or deleting

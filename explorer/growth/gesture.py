@@ -8,10 +8,10 @@ from typing import Any
 from explorer.decoding.logits import Observation
 from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
+from explorer.grammar.facts import GrammarFacts
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.search.rows import NodeRow
 from explorer.session import Session
-from explorer.stops import stop_after
 from explorer.store.records import StepRecord, StopRecord
 from explorer.tree import Edge, Node, NodeId
 
@@ -144,9 +144,12 @@ class Gesture:
     def stop_after(self, path: Path) -> StopEvent | None:
         """The stop rule that holds at a path."""
         if path not in self._stops:
-            session = self.session
-            self._stops[path] = stop_after(self._before + path, self._state, session.model, session.vocabulary)
+            self._stops[path] = self.session.stop_after(self._before + path, self._state)
         return self._stops[path]
+
+    def grammar_after(self, path: Path) -> GrammarFacts | None:
+        """Where the grammar in force stands at a path."""
+        return self.session.grammar_after(self._before + path, self._state)
 
     def look(
         self, paths: Sequence[Path], progress: ProgressCallback | None, cancel: CancelToken | None

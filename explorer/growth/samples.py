@@ -17,7 +17,6 @@ from explorer.messages import EngineError
 from explorer.progress import Cancelled, CancelToken, ProgressCallback
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session, edge_of
-from explorer.stops import stop_after
 from explorer.store.records import CommandRecord, CommandState, StopRecord
 from explorer.text import TokenIds
 from explorer.tree import Edge, NodeId
@@ -188,7 +187,8 @@ class _Batch:
                 drawn.observations[node] = Observation.of(logits)
             if distribution.kept == 0:
                 stage = distribution.no_candidates_stage
-                drawn.blocked[node] = no_candidates_event(stage, len(self._paths[node]))
+                facts = self._session.grammar_after(self._paths[node], self._state)
+                drawn.blocked[node] = no_candidates_event(stage, len(self._paths[node]), facts)
                 continue
             for run in live[node]:
                 choice = draw(distribution, run.seed, run.tokens)
@@ -273,7 +273,7 @@ class _Batch:
         )
 
     def _stop_after(self, generated: TokenIds) -> StopEvent | None:
-        return stop_after(generated, self._state, self._session.model, self._session.vocabulary)
+        return self._session.stop_after(generated, self._state)
 
     def _details(self, ended: Sequence[SampleRun]) -> dict[str, Any]:
         details: dict[str, Any] = {"ended": [run.to_json() for run in ended]}

@@ -42,10 +42,12 @@ LENGTH_PENALTY: Final = Parameter(
     step=0.1,
 )
 
-# transformers runs these in a beam search, and the two penalties of the same kind that it lacks; what reshapes or
-# truncates a distribution to draw from (temperature, top-k, top-p ...) belongs to sampling.
+# transformers runs these in a beam search (a grammar as prefix_allowed_tokens_fn), and the two penalties of the same
+# kind that it lacks; what reshapes or truncates a distribution to draw from (temperature, top-k, top-p ...) belongs to
+# sampling.
 _FILTERS: Final = frozenset(
     {
+        "grammar",
         "logit_bias",
         "repetition_penalty",
         "presence_penalty",

@@ -16,6 +16,7 @@ from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import run_chain
 from explorer.decoding.processors import StepContext
 from explorer.decoding.scores import LiveScores
+from explorer.grammar.mass import log_kept_mass
 from explorer.search.beam_settings import filters_left_out
 from explorer.tree import Edge, HowChosen
 
@@ -25,7 +26,7 @@ class Continuations:
     """Next tokens of one node with the values their edges have, equally long arrays in one order.
 
     ``ranks`` int64 1-based by raw logit, ``model_logprobs`` and ``sampling_logprobs`` float64 in nats, the latter NaN
-    where a filter excludes the token.
+    where a filter excludes the token. ``grammar_logmass`` as their edges have it.
     """
 
     token_ids: IdArray
@@ -33,6 +34,7 @@ class Continuations:
     ranks: NDArray[np.int64]
     model_logprobs: DoubleArray
     sampling_logprobs: DoubleArray
+    grammar_logmass: float | None = None
 
     def __len__(self) -> int:
         return len(self.token_ids)
@@ -47,6 +49,7 @@ class Continuations:
             self.ranks[:count].copy(),
             self.model_logprobs[:count].copy(),
             self.sampling_logprobs[:count].copy(),
+            self.grammar_logmass,
         )
 
     def edge(self, place: int, how: HowChosen) -> Edge:
@@ -58,6 +61,7 @@ class Continuations:
             sampling_logprob=None if np.isnan(sampling) else sampling,
             rank=int(self.ranks[place]),
             how=how,
+            grammar_logmass=self.grammar_logmass,
         )
 
 
@@ -86,6 +90,8 @@ class NodeRow:
         self._possible = len(raw) - int(np.searchsorted(self._ascending, -np.inf, side="right"))
         self._sampling = sampling
         self._context = context
+        constraint = sampling.grammar()
+        self._allowed = None if constraint is None else context.grammar_state(constraint).allowed
 
     @cached_property
     def observation(self) -> Observation:
@@ -101,25 +107,31 @@ class NodeRow:
         return Observation(listed, logits, len(self._raw), logsumexp, self._entropy(), tail)
 
     def likeliest(self, count: int) -> Continuations:
-        """The ``count`` likeliest tokens by the model, fewer where the model holds no more possible; ties by id."""
-        return self.continuations(self._best(count, among=self._possible))
+        """The ``count`` likeliest tokens by the model, fewer where no more are possible; ties by id.
+
+        Under a grammar those that it allows: beyond it nothing can be gone on with. Other filters leave all in.
+        """
+        return self.continuations(self._best_allowed(count))
 
     def continuations(self, token_ids: IdArray) -> Continuations:
         """The values of given tokens, in the order given."""
         logits = self._raw[token_ids]
         model = np.minimum(0.0, logits - np.float64(self.observation.logsumexp))
-        return Continuations(token_ids, logits, self._ranks(token_ids, logits), model, self._sampled(token_ids, model))
+        sampled, logmass = self._sampled(token_ids, model), self._grammar_logmass
+        return Continuations(token_ids, logits, self._ranks(token_ids, logits), model, sampled, logmass)
 
     def beam_scores(self, count: int, filters: SamplingParams, *, renormalize: bool) -> BeamScores:
         """What a beam search adds up: torch's log-softmax of the logits, then ``filters`` run on it.
 
         ``count`` or more of the tokens that are left, fewer where no more are. ``filters`` are `beam_filters`: each
-        changes single tokens, so the others keep their order and are not looked at. ``renormalize`` makes all that is
-        left sum to 1 again (transformers' renormalize_logits).
+        changes single tokens, so the others keep their order and are not looked at; a grammar says beforehand which
+        tokens are left. ``renormalize`` makes all that is left sum to 1 again (transformers' renormalize_logits).
         """
         edited = _edited_ids(filters, self._context, len(self._raw))
-        token_ids = self._best(count + len(edited), among=self._possible)
-        if not len(edited):
+        token_ids = self._best_allowed(count + len(edited))
+        if not len(token_ids):
+            return BeamScores(token_ids, self._raw[token_ids], "grammar")
+        if not len(edited) and (self._allowed is None or not renormalize):
             return BeamScores(token_ids, self._log_softmax(token_ids))
         token_ids = np.union1d(token_ids, edited).astype(np.int32)
         trace = self._run(filters, token_ids, self._log_softmax(token_ids))
@@ -171,8 +183,8 @@ class NodeRow:
         return logprobs
 
     def _log_mass_outside(self, token_ids: IdArray) -> float:
-        """Natural log of the sum of exp(logit) over all other tokens."""
-        others = np.ones(len(self._raw), np.bool_)
+        """Natural log of the sum of exp(logit) over all other tokens that a grammar allows."""
+        others = np.ones(len(self._raw), np.bool_) if self._allowed is None else self._allowed.copy()
         others[token_ids] = False
         best = self._ascending[-1]
         total = float(np.exp(self._raw[others] - best).sum(dtype=np.float64))
@@ -185,6 +197,24 @@ class NodeRow:
         at = np.flatnonzero(self._raw >= self._ascending[-count]).astype(np.int32)
         order = np.argsort(sort_keys(self._raw[at], at))[:count]
         return at[order]
+
+    def _best_allowed(self, count: int) -> IdArray:
+        """The ``count`` best of the possible tokens that a grammar allows."""
+        if self._allowed is None:
+            return self._best(count, among=self._possible)
+        at = np.flatnonzero(self._allowed & (self._raw > -np.inf)).astype(np.int32)
+        if len(at) > count > 0:
+            logits = self._raw[at]
+            at = at[logits >= np.partition(logits, len(at) - count)[len(at) - count]]
+        return at[np.argsort(sort_keys(self._raw[at], at))[:count]]
+
+    @cached_property
+    def _grammar_logmass(self) -> float | None:
+        if self._allowed is None:
+            return None
+        at = np.flatnonzero(self._allowed)
+        logmass = log_kept_mass(at, self._raw[at], self.observation.logsumexp, self._allowed)
+        return logmass if math.isfinite(logmass) else None
 
     def _ranks(self, token_ids: IdArray, logits: FloatArray) -> NDArray[np.int64]:
         size = len(self._raw)

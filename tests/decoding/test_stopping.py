@@ -19,6 +19,7 @@ from explorer.decoding.stopping import (
     error_event,
     no_candidates_event,
 )
+from explorer.grammar.facts import GrammarFacts
 from explorer.i18n import N_
 from explorer.messages import EngineError, UserMessage
 
@@ -189,6 +190,7 @@ EVENTS = [
     StopEvent("max_new_tokens", {"step": 4, "limit": 4, "ignored_max_length": None}),
     StopEvent("max_length", {"step": 4, "limit": 7, "prompt_length": 3}),
     StopEvent("stop_string", {"step": 4, "string": "{x}", "offset": 3}),
+    StopEvent("grammar_end", {"step": 4, "grammar": GrammarFacts("json_schema", "ended", True).to_json()}),
     StopEvent("context_window", {"step": 4, "limit": 7, "prompt_length": 3}),
     no_candidates_event("no_repeat_ngram", 4),
     cancelled_event(4),
