@@ -8,10 +8,13 @@ from typing import Literal
 
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.engine.client import Engine
+from explorer.models.base import Logits
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.tree import NodeId
 
 LogitsOrigin = Literal["model", "stored", "none"]
+# From the raw logits (vocab,) of a node to the token that will very probably follow, None where that is open.
+Guess = Callable[[Logits], int | None]
 
 _MEMORY_BUDGET = 192 * 2**20  # bytes; about 480 nodes of a 49 152-token vocabulary, 90 of a 262 144-token one
 
@@ -25,6 +28,7 @@ class NodeLogits:
         self._memory: OrderedDict[NodeId, SortedLogits] = OrderedDict()
         self._bytes = 0
         self._pinned: tuple[int, ...] | None = None
+        self._expected: tuple[int, ...] | None = None  # since the engine was asked last
 
     def get(
         self,
@@ -35,9 +39,11 @@ class NodeLogits:
         live: bool,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
+        guess: Guess | None = None,
     ) -> tuple[SortedLogits | None, LogitsOrigin]:
         """The whole vocabulary's logits after ``prefix`` if the model is ``live``, else what was stored.
 
+        What ``guess`` makes of logits that the model has just computed is what the model goes on with meanwhile.
         Raises what `Engine.next_token_logits` raises, and `EngineError` for logits that are not finite.
         """
         kept = self._memory.get(node_id)
@@ -48,9 +54,13 @@ class NodeLogits:
                 self._pinned = prefix
             return kept, "model"
         if live:
+            self._expected = None
             raw = self._engine.next_token_logits(
                 [prefix], prompt_length=prompt_length, progress=progress, cancel=cancel
             )[0]
+            token = None if guess is None else guess(raw)
+            if token is not None:
+                self._expect((*prefix, token), prompt_length, then_likeliest=False)
             info = self._engine.info
             logits = SortedLogits.from_raw(raw, info.environment.dtype if info is not None else "float32")
             self._keep(node_id, logits)
@@ -65,8 +75,12 @@ class NodeLogits:
 
         ``then_likeliest``: and after them those of the likeliest child.
         """
-        if node_id not in self._memory:
-            self._engine.expect(prefix, prompt_length=prompt_length, then_likeliest=then_likeliest)
+        if node_id not in self._memory and prefix != self._expected:
+            self._expect(prefix, prompt_length, then_likeliest=then_likeliest)
+
+    def _expect(self, prefix: tuple[int, ...], prompt_length: int, *, then_likeliest: bool) -> None:
+        self._expected = prefix
+        self._engine.expect(prefix, prompt_length=prompt_length, then_likeliest=then_likeliest)
 
     def in_memory(self, node_id: NodeId) -> SortedLogits | None:
         return self._memory.get(node_id)

@@ -17,7 +17,7 @@ from explorer.grammar.provider import Grammars
 from explorer.ledger import Ledger
 from explorer.messages import EngineError, UserMessage
 from explorer.models.base import Logits, ModelInfo
-from explorer.node_logits import LogitsOrigin, NodeLogits
+from explorer.node_logits import Guess, LogitsOrigin, NodeLogits
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.proof.report import NodeCheck, ProofReport
 from explorer.proof.wording import needs_model_message
@@ -126,14 +126,19 @@ class SessionReading:
         return self.stop_after(self.tree.token_ids(node_id))
 
     def distribution(
-        self, node_id: NodeId, *, progress: ProgressCallback | None = None, cancel: CancelToken | None = None
+        self,
+        node_id: NodeId,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+        guess: Guess | None = None,
     ) -> Distribution | None:
-        """The next-token distribution at a node under the present settings.
+        """The next-token distribution at a node under the present settings. For ``guess`` see `NodeLogits.get`.
 
         None where the model is not loaded and nothing was stored. Raises `EngineError`, `Cancelled`.
         """
         context = self.context(node_id)
-        logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel)
+        logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel, guess=guess)
         return None if logits is None else evaluate(logits, self.state.settings.sampling, context)
 
     def view(
@@ -244,6 +249,7 @@ class SessionReading:
         live: bool,
         progress: ProgressCallback | None,
         cancel: CancelToken | None,
+        guess: Guess | None = None,
     ) -> tuple[SortedLogits | None, LogitsOrigin]:
         return self._logits.get(
             node_id,
@@ -252,6 +258,7 @@ class SessionReading:
             live=live,
             progress=progress,
             cancel=cancel,
+            guess=guess,
         )
 
     def require_live(self) -> None:

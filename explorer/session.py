@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
-from explorer.decoding.choice import Choice, draw, greedy, manual
+from explorer.decoding.choice import Choice, draw, draw_uniform, greedy, manual
+from explorer.decoding.foresight import foreseen_token
 from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Distribution
@@ -20,7 +21,8 @@ from explorer.engine.client import Engine
 from explorer.events import Change
 from explorer.journal import Reversal
 from explorer.messages import EngineError
-from explorer.models.base import ModelInfo
+from explorer.models.base import Logits, ModelInfo
+from explorer.node_logits import Guess
 from explorer.progress import Cancelled, CancelToken
 from explorer.reading import FINAL_STOPS, SessionReading
 from explorer.store import SessionStore
@@ -203,7 +205,7 @@ class Session(SessionReading):
         stop = self.stop_at(node_id)
         if stop is not None and (not past_stop or stop.kind in FINAL_STOPS):
             return self._record_stop(node_id, stop, origin, group)
-        distribution = self._require_distribution(node_id, cancel)
+        distribution = self._require_distribution(node_id, cancel, self._guess(how, node_id))
         if distribution.kept == 0:
             generated = self.tree.token_ids(node_id)
             event = no_candidates_event(
@@ -262,9 +264,31 @@ class Session(SessionReading):
         stop = self.stop_after((*self.tree.token_ids(node.parent), node.token_id))
         return () if stop is None else (StopRecord(node.id, stop),)
 
-    def _require_distribution(self, node_id: NodeId, cancel: CancelToken | None) -> Distribution:
+    def _guess(self, how: HowToRun, node_id: NodeId) -> Guess | None:
+        """What a step from a node will probably take, so that the model goes on before the step is worked out.
+
+        None for the plain greedy choice: in a run the engine makes it itself, sooner still (``then_likeliest``).
+        """
+        sampling = self.state.settings.sampling
+        if how == "greedy" and not sampling.values:
+            return None
+        context = self.context(node_id)
+        u = None if how == "greedy" else draw_uniform(self.state.seed, self.state.next_draw_index)
+
+        def guess(raw: Logits) -> int | None:
+            token = foreseen_token(raw, sampling, context, u)
+            if token is None or self.stop_after((*context.generated_ids, token)) is not None:
+                return None
+            known = self.tree.child(node_id, token)
+            return None if known is not None and self._logits.in_memory(known) is not None else token
+
+        return guess
+
+    def _require_distribution(
+        self, node_id: NodeId, cancel: CancelToken | None, guess: Guess | None = None
+    ) -> Distribution:
         self.require_live()
-        distribution = self.distribution(node_id, cancel=cancel)
+        distribution = self.distribution(node_id, cancel=cancel, guess=guess)
         assert distribution is not None  # a live model always answers
         return distribution
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams, Settings, StopParams
 from explorer.engine.client import Engine
 from explorer.workspace import Workspace
@@ -83,6 +84,36 @@ def test_only_a_greedy_run_without_filters_is_sure_of_the_likeliest(
     else:
         next(session.run(how))
     assert [entry[2] for entry in told if entry[0] == "expect"] == [False]
+
+
+def test_a_draw_is_foreseen_before_the_logits_are_sorted_and_told_once(
+    workspace: Workspace, told: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sort = SortedLogits.from_raw
+    monkeypatch.setattr(SortedLogits, "from_raw", lambda *rest: (told.append(("sort", ())), sort(*rest))[1])
+    session = workspace.new_session("", seed=3)
+    session.step_draw()
+    step = session.tree.node(session.state.current).token_id
+    assert [entry[0] for entry in told] == ["ask", "expect", "sort"]
+    assert told[1] == ("expect", (step,), False)
+
+
+def test_a_guess_that_was_wrong_is_followed_by_what_was_taken(
+    workspace: Workspace, told: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = workspace.new_session("", seed=3)
+    monkeypatch.setattr("explorer.session.foreseen_token", lambda raw, *_: int(raw.argmin()))
+    session.step_draw()
+    step = session.tree.node(session.state.current).token_id
+    expected = [entry[1] for entry in told if entry[0] == "expect"]
+    assert len(expected) == 2
+    assert expected[0] != expected[1] == (step,)
+
+
+def test_what_a_limit_cuts_off_is_not_foreseen(workspace: Workspace, told: list[Any]) -> None:
+    session = workspace.new_session("", settings=Settings(stopping=StopParams(max_new_tokens=1)), seed=3)
+    session.step_draw()
+    assert [entry[0] for entry in told] == ["ask"]
 
 
 def test_a_step_to_a_limit_expects_nothing(workspace: Workspace, told: list[Any]) -> None:
