@@ -210,6 +210,16 @@ class Ledger:
             yield from ((node, seen) for node, seen in command.observations.items() if node not in known)
 
 
+def rename_stored(store: SessionStore, session_id: int, title: str, origin: str) -> None:
+    """Give a session that is not open another title; undo in it takes that back. Raises `StoreError`."""
+    stored = store.load(session_id)
+    vocabulary = store.vocabulary(stored.vocabulary_sha256)
+    ledger = Ledger(store, stored.model, vocabulary, stored.state, stored)
+    ledger.commit("rename", origin, replace(stored.state, title=title))
+    if ledger.save_error is not None:
+        raise StoreError(ledger.save_error)
+
+
 def _last_environment(commands: Iterable[CommandRecord], first: Environment) -> Environment:
     """Where the model ran last: ``first``, unless a command noted another."""
     noted = [command.details for command in commands if command.kind == "environment"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 from sqlalchemy import Connection, bindparam, select, update
 
@@ -117,6 +119,14 @@ class SessionStore:
             add_card(connection, session_id, card)
         self._revisions[session_id] = 0
         return session_id
+
+    def duplicate(self, session_id: int, title: str) -> int:
+        """A second session with all of the first and a title of its own; returns its id."""
+        stored, card = self.load(session_id, claim=False), self.library.session(session_id)
+        copied = replace(stored, state=replace(stored.state, title=title))
+        own = SessionCard(uuid4().hex, card.note, card.starred, card.tags)
+        vocabulary = self.vocabulary(stored.vocabulary_sha256)
+        return self.add_whole(copied, vocabulary, self.observations(session_id), card=own)
 
     def set_command_states(
         self,
