@@ -238,6 +238,24 @@ class Distribution:
         """Entropy of the sampling distribution, nats; 0 where nothing can be drawn."""
         return self.trace.final.entropy
 
+    def touched_by(self, stage: str) -> IdArray:
+        """Ids of the tokens that a stage removed; where it removed none, of those whose scores it set one by one.
+
+        int32[n] by raw logit, listed tokens only.
+        """
+        number = self.stage_names.index(stage)
+        removed = self.token_ids[self.kept :][self.removed_by[self.kept :] == number]
+        step = self.trace.steps[number]
+        return removed if len(removed) or not len(step.edited) else self._changed_by(step)
+
+    def _changed_by(self, step: TraceStep) -> IdArray:
+        before, after = step.before.locate(step.edited), step.after.locate(step.edited)
+        both = (before >= 0) & (after >= 0)
+        changed = step.before.scores[before[both]] != step.after.scores[after[both]]
+        token_ids = step.edited[both][changed]
+        listed = np.flatnonzero(np.isin(self.token_ids, token_ids))
+        return self.token_ids[listed[np.argsort(self.model_rank[listed])]]
+
     def index_of(self, token_id: int) -> int | None:
         """Where a token stands in the arrays; None where it is not listed."""
         found = np.flatnonzero(self.token_ids == token_id)

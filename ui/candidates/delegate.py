@@ -90,6 +90,8 @@ class CandidateDelegate(QStyledItemDelegate):
             self._paint_token(painter, rect, row, shown, background, colours)
         elif column == Column.BAR:
             self._paint_bar(painter, rect, shown, colours)
+        elif column == Column.BYTES:
+            self._paint_text(painter, rect, self._model.text(row, column), colours)
         elif column == Column.SAMPLING and not kept and not self._tag_fits(shown):
             width = rect.width() - PADDING - 4
             tag = QFontMetricsF(self._small).elidedText(_tag(shown), Qt.TextElideMode.ElideRight, width)
@@ -107,6 +109,14 @@ class CandidateDelegate(QStyledItemDelegate):
         # Never clipped: a number without its first digit would be another number.
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip
         painter.drawText(rect.adjusted(0, 0, -PADDING, 0), int(flags), text)
+
+    def _paint_text(self, painter: QPainter, rect: QRectF, text: str, colours: Colours) -> None:
+        """Quiet text at the left, its end left out where it is too long."""
+        painter.setFont(self._small)
+        painter.setPen(QColor(colours.quiet))
+        width = rect.width() - PADDING - 2
+        shown = QFontMetricsF(self._small).elidedText(text, Qt.TextElideMode.ElideRight, width)
+        painter.drawText(rect.adjusted(PADDING, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), shown)
 
     def _paint_token(
         self, painter: QPainter, rect: QRectF, row: int, shown: Row, background: QColor, colours: Colours

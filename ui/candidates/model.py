@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -14,9 +14,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from explorer.decoding.pipeline import IMPOSSIBLE, KEPT, Distribution
 from explorer.i18n import N_, tr
 from explorer.text import Vocabulary
-from ui.candidates.row import Fate, Row, describe, fate_text, others_text, others_tooltip, row_tooltip
-from ui.candidates.rows import PAGE, Order, Others, Rows
-from ui.format import LogUnit, count, decimal, percent, token_label
+from ui.candidates.row import Fate, Row, describe, fate_text, others_text, others_tooltip, row_tooltip, token_bytes
+from ui.candidates.rows import PAGE, Ids, Order, Others, Rows
+from ui.format import LogUnit, count, decimal, hex_bytes, percent, token_label
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -24,16 +24,20 @@ Index = QModelIndex | QPersistentModelIndex
 class Column(IntEnum):
     RANK = 0
     TOKEN = 1
-    BAR = 2
-    LOGIT = 3
-    MODEL = 4
-    SAMPLING = 5
-    CUMULATIVE = 6
+    ID = 2
+    BYTES = 3
+    BAR = 4
+    LOGIT = 5
+    MODEL = 6
+    SAMPLING = 7
+    CUMULATIVE = 8
 
 
 _TITLES: dict[Column, tuple[str, str]] = {
     Column.RANK: (N_("Rank"), N_("Rank by raw logit over the whole vocabulary, 1 is the most probable")),
     Column.TOKEN: (N_("Token"), N_("The token; · is a space, ⏎ a newline, → a tab, hexadecimal chips are bytes")),
+    Column.ID: (N_("Id"), N_("The token's number in the vocabulary")),
+    Column.BYTES: (N_("Bytes"), N_("The bytes the token adds to a text, hexadecimal")),
     Column.LOGIT: (N_("Logit"), N_("The raw score the model gave, before any setting")),
     Column.MODEL: (
         N_("Model"),
@@ -45,13 +49,15 @@ _TITLES: dict[Column, tuple[str, str]] = {
     Column.SAMPLING: (N_("Sampling"), N_("The chance of the token in a draw, after all settings in force")),
     Column.CUMULATIVE: (N_("Sum"), N_("Running sum from the top of the list of the probability it is ordered by")),
 }
+_LEFT_ALIGNED = (Column.TOKEN, Column.BYTES, Column.BAR)
+_NOTHING = np.zeros(0, np.int64)
 _FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class CandidateModel(QAbstractTableModel):
-    """Rows of a `Distribution` in one of two orders, or only the tokens somebody looked for."""
+    """Rows of a `Distribution` in one of two orders: all of them, those somebody looked for, those a stage touched."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +66,8 @@ class CandidateModel(QAbstractTableModel):
         self._rows: Rows | None = None
         self._order: Order = "sampling"
         self._taken: Mapping[int, int] = {}
-        self._found: Sequence[int] | None = None
+        self._found: Ids | None = None
+        self._stage: str | None = None
         self._cache: dict[int, Row] = {}
         self._others: Others | None = None
         self._cumulative: NDArray[np.float64] | None = None
@@ -110,9 +117,25 @@ class CandidateModel(QAbstractTableModel):
         if self._rows is not None:
             self._replace(self._build(self._rows.distribution, max(PAGE, self._rows.listed)))
 
-    def find(self, found: Sequence[int] | None) -> None:
-        """Show these tokens only; None shows the whole list again."""
+    def find(self, found: Ids | None) -> None:
+        """Show these tokens only, in their order; None shows the whole list again."""
         self._found = found
+        if self._rows is not None:
+            self._replace(self._build(self._rows.distribution, PAGE))
+
+    @property
+    def finding(self) -> bool:
+        """Whether only tokens that somebody looked for are shown."""
+        return self._found is not None
+
+    @property
+    def stage(self) -> str | None:
+        """The stage whose tokens are shown; None for all."""
+        return self._stage
+
+    def show_stage(self, stage: str | None) -> None:
+        """Show only the tokens a stage removed, or whose scores it changed; None shows the whole list again."""
+        self._stage = stage
         if self._rows is not None:
             self._replace(self._build(self._rows.distribution, PAGE))
 
@@ -128,7 +151,16 @@ class CandidateModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(Column) - 1))
 
     def _build(self, distribution: Distribution, listed: int) -> Rows:
-        return Rows(distribution, self._order, listed, self._taken, self._found)
+        return Rows(distribution, self._order, listed, self._taken, self._only(distribution))
+
+    def _only(self, distribution: Distribution) -> Ids | None:
+        found = self._found
+        if found is not None:
+            found = found[found < distribution.vocab_size]
+        if self._stage is None:
+            return found
+        touched = distribution.touched_by(self._stage) if self._stage in distribution.stage_names else _NOTHING
+        return touched if found is None else found[np.isin(found, touched)]
 
     def _replace(self, rows: Rows) -> None:
         self.beginResetModel()
@@ -214,7 +246,7 @@ class CandidateModel(QAbstractTableModel):
 
     def canFetchMore(self, parent: Index) -> bool:  # noqa: N802 - Qt's name
         rows = self._rows
-        return not parent.isValid() and rows is not None and not rows.finding and rows.listed < rows.total
+        return not parent.isValid() and rows is not None and rows.listed < rows.total
 
     def fetchMore(self, parent: Index) -> None:  # noqa: N802 - Qt's name
         """List one page more; the extra rows and the row of others move down."""
@@ -247,7 +279,7 @@ class CandidateModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
             return text
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section in (Column.TOKEN, Column.BAR) else _RIGHT
+            return _LEFT if section in _LEFT_ALIGNED else _RIGHT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -257,7 +289,7 @@ class CandidateModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(row, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if column in (Column.TOKEN, Column.BAR) else _RIGHT
+            return _LEFT if column in _LEFT_ALIGNED else _RIGHT
         if role == Qt.ItemDataRole.ToolTipRole:
             return others_tooltip(self.others()) if self.is_others(row) else self._tooltip(row)
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -275,6 +307,10 @@ class CandidateModel(QAbstractTableModel):
             return shown.label
         if column == Column.BAR:
             return ""
+        if column == Column.ID:
+            return str(shown.token_id)
+        if column == Column.BYTES:
+            return hex_bytes(token_bytes(self.vocabulary, shown.token_id))
         if shown.fate == "unlisted":
             return "–"
         if column == Column.CUMULATIVE:

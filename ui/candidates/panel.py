@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QProgressBar,
     QStackedLayout,
@@ -19,32 +17,19 @@ from PySide6.QtWidgets import (
 
 from explorer.decoding.pipeline import Distribution
 from explorer.events import NodeView
-from explorer.i18n import tr
+from explorer.i18n import sentences, tr
 from explorer.text import Vocabulary
 from ui.candidates.bars import Axis
+from ui.candidates.filter_bar import FilterBar, stage_text
+from ui.candidates.find_edit import FindEdit
 from ui.candidates.model import CandidateModel
-from ui.candidates.row import copied_values
 from ui.candidates.rows import Order
 from ui.candidates.summary import Summary
 from ui.candidates.table import CandidateTable
-from ui.format import LogUnit, hex_bytes, token_label
+from ui.candidates.token_actions import TokenActions
+from ui.format import LogUnit, count
 
 BUSY_DELAY_MS = 150  # a step that answers at once shall not flash
-FIND_LIMIT = 200
-
-
-class FindEdit(QLineEdit):
-    """The line in which a token is looked for; Up and Down walk the list below, Escape clears it."""
-
-    walked = Signal(int)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self.walked.emit(1 if event.key() == Qt.Key.Key_Down else -1)
-        elif event.key() == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        else:
-            super().keyPressEvent(event)
 
 
 class CandidatesPanel(QWidget):
@@ -56,6 +41,8 @@ class CandidatesPanel(QWidget):
     """Id of the token under the pointer, -1 when it left."""
     current_changed = Signal(int)
     """Id of the token of the current row, -1 for none."""
+    stage_closed = Signal()
+    """The list no longer shows the tokens of one stage."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,14 +54,16 @@ class CandidatesPanel(QWidget):
         self.table = CandidateTable(self.model, self)
         self.summary = Summary(self)
         self.find_edit = FindEdit(self)
+        self.filter_bar = FilterBar(self)
         self.order_box = QComboBox(self)
         self.log_button = QToolButton(self)
+        self.columns_button = QToolButton(self)
         self.message = QLabel(self)
         self.busy_bar = QProgressBar(self)
         self._busy_timer = QTimer(self)
         self._build_controls()
         self._build_layout()
-        self._add_actions()
+        self.token_actions = TokenActions(self.table)
         self._connect()
         self.set_view(None)
 
@@ -136,6 +125,17 @@ class CandidatesPanel(QWidget):
         """Order by sampling probability, or by the model's rank."""
         self.order_box.setCurrentIndex(self.order_box.findData(order))
 
+    def show_stage(self, name: str) -> None:
+        """Show only the tokens a stage removed, or whose scores it changed; all for an empty name."""
+        if (name or None) == self.model.stage:
+            return
+        token = self.current_token()
+        self.model.show_stage(name or None)
+        self._refresh(self.model.distribution)
+        self._restore(token)
+        if not name:
+            self.stage_closed.emit()
+
     def focus_find(self) -> None:
         """Put the keyboard into the line that looks for a token."""
         self.find_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -154,12 +154,6 @@ class CandidatesPanel(QWidget):
     # --- building ----------------------------------------------------------------------------------------------------
 
     def _build_controls(self) -> None:
-        self.find_edit.setPlaceholderText(tr("Find a token: text, id or bytes"))
-        self.find_edit.setToolTip(
-            tr("Any token of the vocabulary: part of its text, its id, or its bytes such as 0xE4 0xBD. Enter picks it.")
-        )
-        self.find_edit.setAccessibleName(tr("Find a token"))
-        self.find_edit.setClearButtonEnabled(True)
         self.order_box.addItem(tr("By sampling"), "sampling")
         self.order_box.addItem(tr("By model rank"), "model")
         self.order_box.setToolTip(tr("Order of the list: what a draw would use, or the model's own ranking"))
@@ -168,6 +162,14 @@ class CandidatesPanel(QWidget):
         self.log_button.setCheckable(True)
         self.log_button.setToolTip(tr("Bars on a logarithmic axis, so that rare tokens can be compared as well"))
         self.log_button.setAccessibleName(tr("Logarithmic bars"))
+        self.columns_button.setText("⋮")
+        self.columns_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.columns_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.columns_button.setToolTip(tr("More columns: the running sum, ids, bytes"))
+        self.columns_button.setAccessibleName(tr("Columns"))
+        columns = QMenu(self.columns_button)
+        columns.addActions(self.table.column_actions)
+        self.columns_button.setMenu(columns)
         self.message.setWordWrap(True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.message.setContentsMargins(24, 24, 24, 24)
@@ -187,6 +189,7 @@ class CandidatesPanel(QWidget):
         controls.addWidget(self.find_edit, 1)
         controls.addWidget(self.order_box)
         controls.addWidget(self.log_button)
+        controls.addWidget(self.columns_button)
         pages = QWidget(self)
         self._pages = QStackedLayout(pages)
         self._pages.addWidget(self.table)
@@ -197,30 +200,19 @@ class CandidatesPanel(QWidget):
         layout.addLayout(controls)
         layout.addWidget(self.summary)
         layout.addWidget(self.busy_bar)
+        layout.addWidget(self.filter_bar)
         layout.addWidget(pages, 1)
-
-    def _add_actions(self) -> None:
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        entries = (
-            (tr("Pick this token"), self._pick_current),
-            (tr("Copy token"), self._copy_label),
-            (tr("Copy id"), self._copy_id),
-            (tr("Copy bytes"), self._copy_bytes),
-            (tr("Copy values"), self._copy_values),
-        )
-        self.token_actions: list[QAction] = []
-        for text, slot in entries:
-            action = QAction(text, self)
-            action.triggered.connect(slot)
-            self.token_actions.append(action)
 
     def _connect(self) -> None:
         self.table.picked.connect(self.picked)
         self.table.hovered.connect(self.hovered)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self.token_actions.open_menu)
+        self.token_actions.picked.connect(self.picked)
         self.table.selectionModel().currentRowChanged.connect(self._current_row_changed)
         self.find_edit.textChanged.connect(self._find)
-        self.find_edit.returnPressed.connect(self._pick_current)
+        self.find_edit.returnPressed.connect(self.token_actions.pick)
+        self.filter_bar.closed.connect(self._show_all)
         self.find_edit.walked.connect(self.table.move_current)
         self.order_box.currentIndexChanged.connect(self._reorder)
         self.log_button.toggled.connect(self._switch_scale)
@@ -239,6 +231,7 @@ class CandidatesPanel(QWidget):
         """What is drawn beside the rows: figures, digits to press, or a message instead of the list."""
         self.summary.show_distribution(distribution, self._unit)
         self.table.delegate.show_keys = self._digits_differ()
+        self.filter_bar.show_text(self._filter_text(distribution))
         self.message.setText(self._message(distribution))
         self._pages.setCurrentWidget(self.message if self.message.text() else self.table)
 
@@ -256,11 +249,25 @@ class CandidatesPanel(QWidget):
             return tr(
                 "Nothing is stored for this place, and its model is not loaded. Load the model to see the candidates."
             )
-        if self.model.rows is not None and self.model.rows.finding and not self.model.rowCount():
+        if self.model.finding and not self.model.rowCount():
             return tr("No token contains “{text}”. Try a part of it, an id, or bytes such as 0xE4.").format(
                 text=self.find_edit.text()
             )
         return ""
+
+    def _filter_text(self, distribution: Distribution | None) -> str:
+        """What the list is limited to; empty where it shows all."""
+        rows = self.model.rows
+        parts = []
+        if distribution is not None and self.model.stage is not None:
+            parts.append(stage_text(self.model.stage, distribution))
+        if rows is not None and self.model.finding and rows.total:
+            parts.append(
+                tr("{count} found, best match first.").format(count=count(rows.total))
+                if rows.total > 1
+                else tr("1 found.")
+            )
+        return sentences(parts)
 
     def _digits_differ(self) -> bool:
         """Whether one of the first nine rows has another rank than its place, so that digits must be shown."""
@@ -281,11 +288,16 @@ class CandidatesPanel(QWidget):
     @Slot(str)
     def _find(self, text: str) -> None:
         vocabulary = self.model.vocabulary
-        found = vocabulary.find(text, FIND_LIMIT) if text and vocabulary is not None else None
+        found = vocabulary.find_all(text) if text and vocabulary is not None else None
         token = None if found is not None else self.current_token()
         self.model.find(found)
         self._refresh(self.model.distribution)
         self._restore(token)
+
+    @Slot()
+    def _show_all(self) -> None:
+        self.find_edit.clear()
+        self.show_stage("")
 
     @Slot()
     def _reorder(self) -> None:
@@ -303,50 +315,6 @@ class CandidatesPanel(QWidget):
     def _current_row_changed(self) -> None:
         token_id = self.current_token()
         self.current_changed.emit(-1 if token_id is None else token_id)
-
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        row = self.table.indexAt(position).row()
-        if row < 0 or self.model.token(row) is None:
-            return
-        self.table.go_to(row)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addActions(self.token_actions)
-        menu.addSeparator()
-        menu.addAction(self.table.show_cumulative)
-        menu.popup(self.table.viewport().mapToGlobal(position))
-
-    @Slot()
-    def _pick_current(self) -> None:
-        token_id = self.current_token()
-        if token_id is not None:
-            self.picked.emit(token_id)
-
-    @Slot()
-    def _copy_label(self) -> None:
-        token_id, vocabulary = self.current_token(), self.model.vocabulary
-        if token_id is not None:
-            text = token_label(None, token_id) if vocabulary is None else vocabulary.decode([token_id])
-            QGuiApplication.clipboard().setText(text)
-
-    @Slot()
-    def _copy_id(self) -> None:
-        token_id = self.current_token()
-        if token_id is not None:
-            QGuiApplication.clipboard().setText(str(token_id))
-
-    @Slot()
-    def _copy_bytes(self) -> None:
-        token_id, vocabulary = self.current_token(), self.model.vocabulary
-        if token_id is not None and vocabulary is not None:
-            QGuiApplication.clipboard().setText(hex_bytes(vocabulary.piece(token_id)))
-
-    @Slot()
-    def _copy_values(self) -> None:
-        index = self.table.currentIndex()
-        if index.isValid() and not self.model.is_others(index.row()):
-            QGuiApplication.clipboard().setText(copied_values(self.model.row(index.row())))
 
 
 def _largest(distribution: Distribution | None) -> float:

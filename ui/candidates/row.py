@@ -37,6 +37,12 @@ class Row:
     node: int | None
 
 
+def token_bytes(vocabulary: Vocabulary | None, token_id: int) -> bytes:
+    """The bytes behind a token; none where they are not known."""
+    known = vocabulary is not None and 0 <= token_id < len(vocabulary)
+    return vocabulary.piece(token_id) if vocabulary is not None and known else b""
+
+
 def fate_text(row: Row) -> str:
     """What became of the token, and whether it was taken before; may be empty."""
     parts = []
@@ -82,8 +88,9 @@ def others_tooltip(others: Others) -> str:
 def row_tooltip(row: Row, distribution: Distribution, vocabulary: Vocabulary | None, unit: LogUnit) -> str:
     """Everything known of a token, with full values and with what the numbers are not."""
     lines = [tr("Token {label}, id {id}").format(label=row.label, id=row.token_id)]
-    if vocabulary is not None:
-        lines.append(tr("Bytes {bytes}").format(bytes=hex_bytes(vocabulary.piece(row.token_id))))
+    piece = token_bytes(vocabulary, row.token_id)
+    if piece:
+        lines.append(tr("Bytes {bytes}").format(bytes=hex_bytes(piece)))
     if row.fate == "unlisted":
         lines.append(tr("Only the best tokens of this step were stored. Load the model to see this one's numbers."))
         return tooltip(*lines)

@@ -13,6 +13,7 @@ from ui.format import count
 from ui.theme import colours_of, figures_font
 
 LEAST_TOKEN, MOST_TOKEN, LEAST_BAR = 64, 240, 36
+LEAST_BYTES = 72
 _SAMPLES = {
     Column.LOGIT: "−00.00",
     Column.MODEL: "0.00123%",
@@ -29,6 +30,7 @@ class CandidateTable(QTableView):
 
     def __init__(self, model: CandidateModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.candidates = model
         self._model = model
         self._pressed_row = -1
         self.delegate = CandidateDelegate(model, self)
@@ -43,7 +45,7 @@ class CandidateTable(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().hide()
@@ -54,10 +56,17 @@ class CandidateTable(QTableView):
         header.setSectionsClickable(False)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._open_header_menu)
-        self.show_cumulative = QAction(tr("Show the running sum"), self, checkable=True)
-        self.show_cumulative.toggled.connect(self.fit_columns)
+        self.show_cumulative = self._column_action(tr("Show the running sum"))
+        self.show_ids = self._column_action(tr("Show the ids"))
+        self.show_bytes = self._column_action(tr("Show the bytes"))
+        self.column_actions = (self.show_cumulative, self.show_ids, self.show_bytes)
         model.modelReset.connect(self.fit_columns)
         self._derive_sizes()
+
+    def _column_action(self, text: str) -> QAction:
+        action = QAction(text, self, checkable=True)
+        action.toggled.connect(self.fit_columns)
+        return action
 
     # --- current row -------------------------------------------------------------------------------------------------
 
@@ -164,20 +173,26 @@ class CandidateTable(QTableView):
         metrics = QFontMetrics(figures_font(self.font()))
         header = QFontMetrics(self.horizontalHeader().font())
         vocabulary = 1000 if self._model.distribution is None else self._model.distribution.vocab_size
-        samples = {Column.RANK: count(vocabulary), **_SAMPLES}
+        samples = {Column.RANK: count(vocabulary), Column.ID: str(vocabulary), **_SAMPLES}
         widths = {
             column: max(metrics.horizontalAdvance(sample), header.horizontalAdvance(self._title(column))) + 2 * PADDING
             for column, sample in samples.items()
         }
-        cumulative = self.show_cumulative.isChecked()
-        needed = widths[Column.RANK] + widths[Column.MODEL] + widths[Column.SAMPLING]
-        needed += widths[Column.CUMULATIVE] if cumulative else 0
+        widths[Column.BYTES] = LEAST_BYTES
+        optional = {
+            Column.CUMULATIVE: self.show_cumulative,
+            Column.ID: self.show_ids,
+            Column.BYTES: self.show_bytes,
+        }
+        shown = {column for column, action in optional.items() if action.isChecked()}
+        needed = sum(widths[column] for column in (Column.RANK, Column.MODEL, Column.SAMPLING, *shown))
         available = self.viewport().width()
         with_logit = available - needed - widths[Column.LOGIT] >= 1.4 * LEAST_TOKEN + LEAST_BAR
         needed += widths[Column.LOGIT] if with_logit else 0
         rest = max(LEAST_TOKEN + LEAST_BAR, available - needed)
         token = max(LEAST_TOKEN, min(MOST_TOKEN, round(rest * 0.55)))
-        self.setColumnHidden(Column.CUMULATIVE, not cumulative)
+        for column in optional:
+            self.setColumnHidden(column, column not in shown)
         self.setColumnHidden(Column.LOGIT, not with_logit)
         for column, width in widths.items():
             self.setColumnWidth(column, width)
@@ -191,5 +206,5 @@ class CandidateTable(QTableView):
     def _open_header_menu(self, position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(self.show_cumulative)
+        menu.addActions(self.column_actions)
         menu.popup(self.horizontalHeader().mapToGlobal(position))

@@ -52,7 +52,7 @@ def test_there_are_no_others_where_everything_is_listed() -> None:
 
 
 def test_found_tokens_are_the_only_rows() -> None:
-    rows = Rows(distribution_of([3, 2, 1, 0]), "sampling", listed=2, wanted=[3], found=[3, 1])
+    rows = Rows(distribution_of([3, 2, 1, 0]), "sampling", listed=2, wanted=[3], only=[3, 1])
     assert [rows.token(row) for row in range(len(rows))] == [3, 1]
     assert rows.row_of(1) == 1
     assert rows.row_of(0) is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QPalette
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from explorer.decoding.pipeline import Distribution
@@ -401,7 +401,7 @@ def test_logits_give_way_where_it_is_narrow(qtbot: QtBot, shown: CandidatesPanel
 def test_the_menu_copies(qtbot: QtBot, shown: CandidatesPanel) -> None:
     shown.table.go_to(1)
     copied = {}
-    for action in shown.token_actions[1:]:
+    for action in shown.token_actions.actions[1:]:
         action.trigger()
         copied[action.text()] = QGuiApplication.clipboard().text()
     assert copied["Copy token"] == " the"
@@ -410,14 +410,14 @@ def test_the_menu_copies(qtbot: QtBot, shown: CandidatesPanel) -> None:
     names, values = copied["Copy values"].splitlines()
     assert dict(zip(names.split("\t"), values.split("\t"), strict=True))["logit"] == "1"
     with qtbot.waitSignal(shown.picked) as picked:
-        shown.token_actions[0].trigger()
+        shown.token_actions.actions[0].trigger()
     assert picked.args == [1]
 
 
 def test_the_menu_opens_on_the_row_under_the_pointer(qtbot: QtBot, shown: CandidatesPanel) -> None:
     rect = shown.table.visualRect(shown.model.index(2, Column.TOKEN))
     shown.table.customContextMenuRequested.emit(rect.center())
-    menu = shown.findChild(QMenu)
+    menu = shown.table.findChild(QMenu)
     assert menu is not None
     assert shown.current_token() == 2
     assert [action.text() for action in menu.actions()][:2] == ["Pick this token", "Copy token"]
@@ -479,3 +479,115 @@ def test_a_penalised_token_that_stays_is_marked(
     assert spoken(panel, 0, Qt.ItemDataRole.AccessibleDescriptionRole) == "changed by Repetition penalty"
     assert "changed by Repetition penalty" in spoken(panel, 0, Qt.ItemDataRole.ToolTipRole)
     assert spoken(panel, 1, Qt.ItemDataRole.AccessibleDescriptionRole) == ""
+
+
+# --- only some tokens -------------------------------------------------------------------------------------------------
+
+
+def test_what_a_stage_removed_is_shown_alone(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand, top_k=400, min_p=0.5), taken={999: 3}))
+    panel.show_stage("min_p")
+    distribution = panel.model.distribution
+    assert distribution is not None
+    assert panel.model.token(0) == distribution.kept
+    assert {panel.model.row(row).stage for row in range(PAGE)} == {"min_p"}
+    assert panel.model.others().count == 400 - distribution.kept - PAGE
+    assert panel.filter_bar.isVisible()
+    assert panel.filter_bar.label.text().startswith(f"Min-p removed {400 - distribution.kept}: ")
+    fewer = make_distribution(thousand, top_k=400, min_p=0.9)
+    panel.set_distribution(fewer)
+    assert fewer.kept < distribution.kept
+    assert panel.filter_bar.label.text().startswith(f"Min-p removed {400 - fewer.kept}: ")
+    with qtbot.waitSignal(panel.stage_closed):
+        panel.filter_bar.findChildren(QToolButton)[0].click()
+    assert not panel.filter_bar.isVisible()
+    assert panel.model.token(0) == 0
+    assert panel.model.token(PAGE) == 999
+
+
+def test_every_token_of_a_stage_is_reached_in_either_order(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand, top_k=300)))
+    panel.show_stage("top_k")
+    for order in ("sampling", "model"):
+        panel.set_order(order)  # type: ignore[arg-type]
+        while panel.model.canFetchMore(QModelIndex()):
+            panel.model.fetchMore(QModelIndex())
+        assert [panel.model.token(row) for row in range(panel.model.rowCount())] == list(range(300, 1000))
+
+
+def test_a_stage_that_only_changes_scores_shows_whose(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE, logit_bias={3: 5.0, 1: -1.0}, temperature=0.7)))
+    panel.show_stage("logit_bias")
+    assert [panel.model.token(row) for row in range(panel.model.rowCount())] == [1, 3]
+    assert panel.filter_bar.label.text() == "Logit bias changed the scores of 2."
+    panel.show_stage("temperature")
+    assert panel.model.rowCount() == 0
+    assert panel.filter_bar.label.text() == "Temperature removed none."
+    panel.show_stage("top_p")
+    assert panel.filter_bar.label.text() == "Top-p is off."
+
+
+def test_looking_for_a_token_among_those_a_stage_removed(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand, top_k=100)))
+    panel.show_stage("top_k")
+    panel.find_edit.setText("word9")
+    tokens = [panel.model.token(row) for row in range(panel.model.rowCount())]
+    assert tokens[:2] == [100, 101]  # word93 and word94; word9, id 16, was kept
+    assert tokens[-1] == 999
+    assert "best match first" in panel.filter_bar.label.text()
+
+
+def test_a_space_and_a_newline_are_found_by_typing(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand)))
+    panel.focus_find()
+    for query, label in (("\\n", "⏎"), ('"\\n"', "⏎"), ("\\xe4", "<0xE4 0xBD>"), ("#5", "你好")):
+        panel.find_edit.clear()
+        qtbot.keyClicks(panel.find_edit, query)
+        assert panel.model.text(0, Column.TOKEN) == label, query
+    panel.find_edit.clear()
+    qtbot.keyClicks(panel.find_edit, " ")
+    assert panel.model.rowCount() == PAGE + 1
+    assert panel.model.others().count == 995 - PAGE
+    assert panel.filter_bar.label.text().startswith("995 found")
+
+
+def test_ids_and_bytes_on_demand(
+    qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.set_view(make_view(make_distribution(np.zeros(262_144))))
+    assert panel.table.isColumnHidden(Column.ID)
+    assert panel.table.isColumnHidden(Column.BYTES)
+    menu = panel.columns_button.menu()
+    assert [action.isCheckable() for action in menu.actions()] == [True] * 3
+    for action in menu.actions():
+        action.trigger()
+    assert texts(panel, Column.ID)[:2] == ["0", "1"]
+    assert texts(panel, Column.BYTES)[5] == "E4 BD A0 E5 A5 BD"
+    assert texts(panel, Column.BYTES)[1000 % PAGE] == "20 50 61 72 69 73"
+    assert panel.model.text(3, Column.BYTES) == "0A"
+    bar = panel.table.horizontalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)  # they do not all fit, so that the list can be pushed aside
+    panel.resize(700, 400)
+    qtbot.waitUntil(lambda: bar.maximum() == 0)
+
+
+def test_an_id_beyond_the_vocabulary_has_no_bytes(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    """A model may give logits to more ids than its tokenizer knows."""
+    logits = np.zeros(1010, np.float32)
+    logits[1005] = 9
+    panel.set_view(make_view(make_distribution(logits)))
+    assert panel.model.text(0, Column.TOKEN) == "#1005"
+    assert panel.model.text(0, Column.BYTES) == ""
+    assert "#1005" in spoken(panel, 0, Qt.ItemDataRole.ToolTipRole)
