@@ -98,10 +98,15 @@ class ExpandForm(Popover):
         self.refresh()
 
     def refresh(self) -> None:
-        by_level = self._by_level.isChecked()
-        for name, rows in self._rows.items():
-            for _, box in rows:
-                self.form.setRowVisible(box, (name == "by_level") == by_level)
+        kind = "by_level" if self._by_level.isChecked() else "best_first"
+        fields = {name: [box for _, box in rows] for name, rows in self._rows.items()}
+        hidden = next(boxes for name, boxes in fields.items() if name != kind)
+        for box in fields[kind]:
+            self.form.setRowVisible(box, True)
+        if any(box.hasFocus() for box in hidden):
+            self.focus_first()  # else the cursor would leave the form with its field
+        for box in hidden:
+            self.form.setRowVisible(box, False)
         self.set_hint(self._said(self.plan()))
 
     def focus_first(self) -> None:

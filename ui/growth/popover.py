@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
-from PySide6.QtWidgets import QFormLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.i18n import tr
+from ui.growth.card import Card
 from ui.panels.common import GRID, plain_label, push_button, tool_button
 
 _WIDTH = 76 * GRID
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class Popover(QFrame):
+class Popover(Card):
     """Lies inside ``parent``, near what it is about. Subclasses fill ``form`` and say in `refusal` what stands against
     starting."""
 
@@ -24,8 +25,6 @@ class Popover(QFrame):
     def __init__(self, parent: QWidget, title: str, start_text: str, start_help: str) -> None:
         super().__init__(parent)
         self.setObjectName("popover")
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAutoFillBackground(True)
         self.setAccessibleName(title)
         self.setFixedWidth(_WIDTH)
         self._over = parent
@@ -153,18 +152,6 @@ class Popover(QFrame):
             self.close_form()
         elif event.key() in _ENTER:
             self._ask_start()
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        event.accept()
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        event.accept()
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        event.accept()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.accept()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self._over:

@@ -32,33 +32,33 @@ class Column(IntEnum):
     """From left to right."""
 
     RUN = 0
-    SEED = 1
-    TOKENS = 2
-    ENDED_BY = 3
-    MODEL = 4
-    SAMPLING = 5
-    SAME = 6
-    TEXT = 7
+    TEXT = 1
+    ENDED_BY = 2
+    TOKENS = 3
+    SAME = 4
+    MODEL = 5
+    SAMPLING = 6
+    SEED = 7
 
 
 _HEADERS: Mapping[Column, tuple[str, str]] = {
     Column.RUN: (N_("Run"), N_("In the order of the seeds.")),
-    Column.SEED: (N_("Seed"), N_("The run draws with this seed from draw 0 on; alone it gives the same text.")),
-    Column.TOKENS: (N_("Tokens"), N_("How many tokens were drawn, an end token included.")),
+    Column.TEXT: (N_("Text"), N_("What the run wrote, from its start on, cut before a stop text.")),
     Column.ENDED_BY: (N_("Ended by"), N_("What ended the run, and what that does and does not mean.")),
+    Column.TOKENS: (N_("Tokens"), N_("How many tokens were drawn, an end token included.")),
+    Column.SAME: (N_("Same"), N_("How many runs of this batch took exactly these tokens, this one included.")),
     Column.MODEL: (
-        N_("log p, model"),
+        N_("Model log p"),
         N_(
             "The sum of the model's log-probabilities from the start of the run, before all filters: how strongly the "
             "model predicts these tokens, not whether what they say is true."
         ),
     ),
     Column.SAMPLING: (
-        N_("log p, sampling"),
+        N_("Sampling log p"),
         N_("The same under the settings of the run: how likely it was to be drawn."),
     ),
-    Column.SAME: (N_("Same"), N_("How many runs of this batch took exactly these tokens, this one included.")),
-    Column.TEXT: (N_("Text"), N_("What the run wrote, from its start on, cut before a stop text.")),
+    Column.SEED: (N_("Seed"), N_("The run draws with this seed from draw 0 on; alone it gives the same text.")),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QHideEvent, QMouseEvent
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QHideEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -26,12 +26,22 @@ from ui.panels.common import GRID, compact, describe, plain_label, push_button
 from ui.theme import colours_of, figures_font, monospace_font
 
 NO_NODE = -1
+_LEAST_TEXT = 45 * GRID
 
 
 class _Table(QTableView):
-    """Says which row the pointer is on, and when it leaves."""
+    """Says which row the pointer is on, and when it leaves. The texts get what the other columns leave."""
 
     pointed = Signal(QModelIndex)
+
+    def fit_texts(self) -> None:
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(column) for column in Column if column != Column.TEXT)
+        header.resizeSection(Column.TEXT, max(_LEAST_TEXT, self.viewport().width() - others))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_texts()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -62,14 +72,15 @@ class RunsPanel(QWidget):
         self._sorted.setSortRole(SORT)
         self._hovered = NO_NODE
         self._names: tuple[BatchName, ...] = ()
+        self._fitted: int | None = None  # the batch the widths were chosen for
         self._batches = QComboBox()
         compact(self._batches)
         describe(self._batches, tr("Batch of runs"), tr("Every batch of sampled runs of this session, newest last."))
-        self._counts = QCheckBox(tr("Counts on the tree"))
+        self._counts = QCheckBox(tr("On the tree"))
         describe(self._counts, self._counts.text(), tr("Mark the nodes these runs pass, with how many they are."))
         self._counts.setChecked(True)
         self._copy = push_button(
-            tr("Copy as CSV"), tr("Copy the table in the order shown, with all digits."), self.copy_csv
+            tr("Copy CSV"), tr("Copy the table as CSV, in the order shown and with all digits."), self.copy_csv
         )
         self._summary = plain_label()
         self._empty = plain_label(
@@ -112,9 +123,10 @@ class RunsPanel(QWidget):
         table.verticalHeader().hide()
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = table.horizontalHeader()
-        header.setStretchLastSection(True)
+        header.setStretchLastSection(False)
         header.setHighlightSections(False)
-        header.setMinimumSectionSize(10 * GRID)
+        header.setMinimumSectionSize(8 * GRID)
+        header.setSectionsMovable(True)
         describe(
             table,
             tr("Sampled runs"),
@@ -133,7 +145,7 @@ class RunsPanel(QWidget):
         """A button for an action of the window."""
         button = QToolButton()
         button.setDefaultAction(action)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setAccessibleName(action.text())
         self._head.addWidget(button)
@@ -145,8 +157,10 @@ class RunsPanel(QWidget):
         self._batches.setCurrentIndex(-1 if shown is None else self._batches.findData(shown.batch.group))
         first = shown is not None and self._model.rowCount() == 0
         self._model.set_batch(shown)
-        if first:
+        if first or (shown is not None and not shown.running and self._fitted != shown.batch.group):
+            self._fitted = None if shown is None or shown.running else shown.batch.group
             self._table.resizeColumnsToContents()
+            self._table.fit_texts()
         for widget in (self._batches, self._counts, self._copy, self._summary, self._table):
             widget.setVisible(shown is not None)
         self._empty.setVisible(shown is None)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
 from explorer.i18n import tr
+from ui.format import tooltip
+from ui.growth.card import Card
 from ui.panels.common import GRID, describe, push_button, tool_button
 
 
-class GrowthStrip(QFrame):
+class GrowthStrip(Card):
     """Lies over ``parent``; hidden while there is nothing to say."""
 
     stop_requested = Signal()
@@ -17,9 +19,8 @@ class GrowthStrip(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("growthStrip")
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAutoFillBackground(True)
         self._over = parent
+        self._said = ""
         self._text = QLabel()
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._bar = QProgressBar()
@@ -40,7 +41,7 @@ class GrowthStrip(QFrame):
 
     @property
     def text(self) -> str:
-        return self._text.text()
+        return self._said
 
     def show_progress(self, text: str, done: float, total: float | None) -> None:
         """What goes on; ``total`` None where the amount of work is not known."""
@@ -54,7 +55,8 @@ class GrowthStrip(QFrame):
         self._say(text, running=False)
 
     def _say(self, text: str, *, running: bool) -> None:
-        self._text.setText(text)
+        self._said = text
+        self._text.setToolTip(tooltip(text))
         self.setAccessibleName(text)
         for widget, visible in ((self._bar, running), (self._stop, running), (self._close, not running)):
             widget.setVisible(visible)
@@ -63,10 +65,16 @@ class GrowthStrip(QFrame):
         self._place()
 
     def _place(self) -> None:
-        """In the middle of the top, over the whole width where the text is long."""
-        width = min(self.sizeHint().width(), self._over.width() - 4 * GRID)
-        self.resize(width, self.sizeHint().height())
-        self.move((self._over.width() - width) // 2, 2 * GRID)
+        """In the middle of the top; text that has no room is cut, the tooltip has all of it."""
+        self._text.setText(self._said)
+        room = self._over.width() - 4 * GRID
+        surplus = self.sizeHint().width() - room
+        if surplus > 0:
+            metrics = self._text.fontMetrics()
+            width = max(0, metrics.horizontalAdvance(self._said) - surplus)
+            self._text.setText(metrics.elidedText(self._said, Qt.TextElideMode.ElideRight, width))
+        self.resize(min(self.sizeHint().width(), room), self.sizeHint().height())
+        self.move((self._over.width() - self.width()) // 2, 2 * GRID)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self._over and not self.isHidden():

@@ -14,14 +14,14 @@ from ui.growth.shown import BatchName, ExpansionShown
 FINISHES: Mapping[str, str] = {
     "running": N_("running"),
     "unfinished": N_("broken off"),
-    "length": N_("length of the runs"),
+    "length": N_("length"),
     "eos": N_("end token"),
-    "max_new_tokens": N_("limit of new tokens"),
-    "max_length": N_("limit of total length"),
+    "max_new_tokens": N_("limit"),
+    "max_length": N_("limit"),
     "stop_string": N_("stop text"),
-    "context_window": N_("context window full"),
-    "no_candidates": N_("no candidates left"),
-    "cancelled": N_("stopped by you"),
+    "context_window": N_("context full"),
+    "no_candidates": N_("no candidates"),
+    "cancelled": N_("stopped"),
     "error": N_("error"),
 }
 _FINISH_HELP: Mapping[str, str] = {
@@ -41,7 +41,7 @@ _ENDS: Mapping[ExpansionEnd, str] = {
     "depth": N_("the depth asked for is reached"),
     "exhausted": N_("every text has ended"),
     "mass": N_("the probability mass asked for is shown"),
-    "max_nodes": N_("the number of nodes is reached"),
+    "max_nodes": N_("the limit of nodes is reached"),
     "stopped": N_("a stop rule holds here"),
     "cancelled": N_("stopped by you"),
     "error": N_("an error ended it"),
@@ -69,10 +69,11 @@ def batch_title(name: BatchName, number: int) -> str:
 
 def runs_summary(report: SamplesReport, *, running: bool) -> str:
     """How the runs ended, how many texts differ, how long they are."""
-    kinds = sorted(report.finishes.items(), key=lambda item: (-item[1], item[0]))
-    ends = listed([f"{finish_word(kind, running=running)} {count(number)}" for kind, number in kinds])
     return tr("{runs} runs: {ends} · {texts} distinct texts · mean length {mean:.1f} tokens").format(
-        runs=count(len(report.rows)), ends=ends, texts=count(report.distinct_texts), mean=report.mean_tokens
+        runs=count(len(report.rows)),
+        ends=_ends(report, running=running),
+        texts=count(report.distinct_texts),
+        mean=report.mean_tokens,
     )
 
 
@@ -85,16 +86,21 @@ def samples_progress(report: SamplesReport) -> str:
 
 
 def samples_result(report: SamplesReport) -> str:
-    """What came of sampled runs."""
-    return runs_summary(report, running=False)
+    """What came of sampled runs; the panel has the rest."""
+    return tr("Sampled {runs} runs, {texts} distinct texts: {ends}").format(
+        runs=count(len(report.rows)), texts=count(report.distinct_texts), ends=_ends(report, running=False)
+    )
 
 
 def expansion_progress(shown: ExpansionShown) -> str:
     """How far an expansion is."""
-    if shown.mass is None or not isinstance(shown.plan, BestFirst) or shown.plan.mass is None:
-        return tr("Expanding: {count} nodes").format(count=count(shown.nodes))
-    return tr("Expanding: {count} nodes, {mass} of {wanted} of the probability").format(
-        count=count(shown.nodes), mass=percent(shown.mass), wanted=percent(shown.plan.mass)
+    plan = shown.plan
+    most = plan.max_nodes if isinstance(plan, BestFirst) else plan.most
+    said = tr("Expanding: {count} of {most} nodes").format(count=count(shown.nodes), most=count(most))
+    if shown.mass is None or not isinstance(plan, BestFirst) or plan.mass is None:
+        return said
+    return tr("{nodes}, {mass} of {wanted} of the probability").format(
+        nodes=said, mass=percent(shown.mass), wanted=percent(plan.mass)
     )
 
 
@@ -115,3 +121,9 @@ def expansion_result(shown: ExpansionShown) -> str:
     return tr("Expanded: {count} nodes; {why} · unseen from here {unseen}").format(
         count=count(shown.nodes), why=why, unseen=percent(shown.unseen)
     )
+
+
+def _ends(report: SamplesReport, *, running: bool) -> str:
+    """How many runs ended how, the most frequent first."""
+    kinds = sorted(report.finishes.items(), key=lambda item: (-item[1], item[0]))
+    return listed([f"{count(number)} × {finish_word(kind, running=running)}" for kind, number in kinds])
