@@ -16,7 +16,7 @@ from explorer.grammar.facts import GrammarFacts
 from explorer.grammar.provider import Grammars
 from explorer.ledger import Ledger
 from explorer.messages import EngineError, UserMessage
-from explorer.models.base import Logits, ModelInfo
+from explorer.models.base import Environment, Logits, ModelInfo
 from explorer.node_logits import Guess, LogitsOrigin, NodeLogits
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.proof.report import NodeCheck, ProofReport
@@ -236,6 +236,19 @@ class SessionReading:
     def known_logits(self, node_id: NodeId) -> SortedLogits | None:
         """A node's logits where they are in memory: the numbers that were shown there, which it keeps."""
         return self._logits.in_memory(node_id)
+
+    def observation(self, node_id: NodeId) -> Observation | None:
+        """What was recorded at a node, None where nothing was. Raises `StoreError`."""
+        return self._ledger.observation(node_id)
+
+    @property
+    def environment_now(self) -> Environment | None:
+        """Where this session's model runs now; None where it is not loaded."""
+        return self._engine.info.environment if self.live and self._engine.info is not None else None
+
+    def forget_computed(self) -> None:
+        """Let the engine compute anew what it is asked from now on; numbers that are shown stay."""
+        self._engine.forget()
 
     def observed(self, node_id: NodeId) -> bool:
         """Whether what follows a node has been recorded since the session was opened."""

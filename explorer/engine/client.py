@@ -16,6 +16,7 @@ from explorer.engine.protocol import (
     Encoded,
     EngineMemory,
     Expect,
+    Forget,
     Load,
     Loaded,
     LogitsReady,
@@ -194,6 +195,10 @@ class Engine:
             self._choices.pop(SetCacheBudget, None)
         else:
             self._choose(SetCacheBudget(max(0, budget)))
+
+    def forget(self) -> None:
+        """Drop what the child has computed so far: what is asked from now on is computed anew, as at the first time."""
+        self._tell(Forget())
 
     def kill(self) -> None:
         """End the child now, whatever it does, and one that is loading as well. From any thread.

@@ -43,6 +43,10 @@ class CachingModel(LanguageModel, Protocol):
 
     def pin(self, path: TokenIds) -> None: ...
 
+    def forget(self) -> None:
+        """Drop everything cached."""
+        ...
+
     def missing(self, prefixes: tuple[TokenIds, ...]) -> int:
         """How many tokens a request for ``prefixes`` would have to compute."""
         ...

@@ -140,7 +140,12 @@ class SetCacheBudget:
     budget: int
 
 
-Note: TypeAlias = Pin | Expect | SetLookAhead | SetCacheBudget
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Drop everything that was computed: what is asked from now on is computed anew."""
+
+
+Note: TypeAlias = Pin | Expect | SetLookAhead | SetCacheBudget | Forget
 
 
 # --- answers, child to parent ----------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from explorer.engine.protocol import (
     Encoded,
     EngineMemory,
     Expect,
+    Forget,
     FromChild,
     Load,
     Loaded,
@@ -188,6 +189,8 @@ class Server:
                 ahead.set(note)
             case SetCacheBudget(budget):
                 model.set_cache_budget(budget)
+            case Forget():
+                model.forget()
 
     def _serve(self, request: Request, token: CancelToken) -> None:
         logits: NDArray[np.float32] | None = None

@@ -215,6 +215,11 @@ class TransformersModel:
         self._answers.set_budget(self._budget // ANSWER_SHARE)
         self._forward.set_budget(self._budget - self._budget // ANSWER_SHARE)
 
+    def forget(self) -> None:
+        """Drop everything cached: what is asked next is computed anew."""
+        self._answers.clear()
+        self._forward.clear()
+
     def pin(self, path: TokenIds) -> None:
         """Keep ``path``, and no path pinned before it, cached before all others."""
         self._forward.pin(path)

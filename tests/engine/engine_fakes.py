@@ -164,6 +164,9 @@ class CachingModel(FakeModel):
     def cache_stats(self) -> CacheStats:
         return CacheStats(bytes_used=len(self._known), budget=self._budget, entries=1)
 
+    def forget(self) -> None:
+        self._known.clear()
+
     def set_cache_budget(self, budget: int) -> None:
         self._budget = budget
 
