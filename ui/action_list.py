@@ -32,7 +32,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec(
         "export",
         N_("Export…"),
-        N_("Write the session to a JSON or CSV file that other tools read."),
+        N_("Write a picture of the tree, or the session's data for other tools, to a file."),
         ("Ctrl+E",),
         "export",
     ),
@@ -64,6 +64,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         N_("Copy the text"),
         N_("Copy the prompt and the text of the current path to the clipboard."),
         ("Ctrl+Shift+C",),
+    ),
+    ActionSpec(
+        "copy_picture",
+        N_("Copy picture"),
+        N_("Copy a picture of the tree to the clipboard, as it was last chosen for an export."),
+        ("Ctrl+Shift+E",),
     ),
     ActionSpec(
         "find",
@@ -193,6 +199,7 @@ MENUS: tuple[Menu, ...] = (
             SEPARATOR,
             "delete_branch",
             "copy_text",
+            "copy_picture",
             SEPARATOR,
             "find",
             "edit_prompt",

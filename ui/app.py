@@ -28,6 +28,7 @@ from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
 from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
+from ui.controllers.export_controller import ExportController
 from ui.controllers.growth_controller import GrowthController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
@@ -53,7 +54,7 @@ _LAST_SECONDS = 5.0
 
 
 class Explorer(QObject):
-    """The running program: one window, four threads, one engine. The window may be built anew (another language)."""
+    """The running program: one window, five threads, one engine. The window may be built anew (another language)."""
 
     finished = Signal()
     """The user closed the window."""
@@ -71,6 +72,7 @@ class Explorer(QObject):
         self.bridge = Bridge(self)
         self.session_thread = SessionThread(self.bridge, self._open_library)
         self.model_thread: JobThread[Engine] = JobThread("models", self.bridge, lambda: self.engine)
+        self.picture_thread: JobThread[None] = JobThread("pictures", self.bridge, lambda: None)
         self.preview_thread = PreviewThread(self.bridge)
         self.analysis_thread = AnalysisThread(self.bridge)
         self.theme = ThemeController(application, preferences.theme)
@@ -85,6 +87,7 @@ class Explorer(QObject):
         fresh = not self.library_path.exists()
         for thread in (self.session_thread, self.model_thread, self.preview_thread, self.analysis_thread):
             thread.start()
+        self.picture_thread.start()
         # What lists the models imports the hub's library, on the time of the first session: that comes first.
         for first in (self.session.opened, self.models.failed):
             first.connect(self._list_models, Qt.ConnectionType.SingleShotConnection)
@@ -100,8 +103,9 @@ class Explorer(QObject):
         self.bridge.close()
         self.preview_thread.close(_POLITE_SECONDS)
         self.analysis_thread.close(_POLITE_SECONDS)
-        for thread in (self.model_thread, self.session_thread):
+        for thread in (self.picture_thread, self.model_thread, self.session_thread):
             thread.stop()
+        self.picture_thread.close(_LAST_SECONDS)
         for thread in (self.model_thread, self.session_thread):
             if not thread.close(_POLITE_SECONDS):
                 self.engine.kill()
@@ -152,6 +156,9 @@ class Explorer(QObject):
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path
+        )
+        self.exports = ExportController(
+            window, self._preferences, self.bridge, self.picture_thread, self.session_thread, self.session
         )
         self.history = HistoryFeed(window, self.bridge, self.session)
         window.may_close = self.library.may_close

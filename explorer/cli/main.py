@@ -13,10 +13,12 @@ import typer
 from explorer.cli.console import note, print_message
 from explorer.cli.decoding import distribution, pick, run, score
 from explorer.cli.exits import BAD_ARGUMENTS, ERROR, INTERRUPTED, NO_MODEL
+from explorer.cli.export import export
 from explorer.cli.groups import ArgumentError
+from explorer.cli.library import add_to
 from explorer.cli.models import models
 from explorer.cli.search import beam_command, expand_command
-from explorer.cli.sessions import export, sessions
+from explorer.cli.sessions import sessions
 from explorer.i18n import N_, lend_to_libraries, set_language, system_language, tr
 from explorer.messages import ExplorerError, ModelLoadError, PromptError, SettingsError, UserMessage
 from explorer.progress import Cancelled
@@ -41,6 +43,7 @@ _TYPER_SAYS = (
 
 app = typer.Typer(name="token-tree", help=_HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 app.add_typer(models, name="models")
+add_to(sessions)
 app.add_typer(sessions, name="sessions")
 app.command("distribution", help=N_("Show the next-token distribution after a prompt."))(distribution)
 app.command("run", help=N_("Generate from a prompt, greedily or by drawing, and keep every step."))(run)
@@ -48,7 +51,7 @@ app.command("pick", help=N_("Take one token by hand in a stored session."))(pick
 app.command("expand", help=N_("Show many continuations of a prompt, with what they leave out."))(expand_command)
 app.command("beam", help=N_("Search for the best endings with beams, step by step."))(beam_command)
 app.command("score", help=N_("Score a given text token by token."))(score)
-app.command("export", help=N_("Write a session to a file."))(export)
+app.command("export", help=N_("Write a session to a file: a picture of its tree, or its data."))(export)
 
 
 @app.command(

@@ -1,4 +1,4 @@
-"""``token-tree sessions`` and ``export``: what the library holds."""
+"""``token-tree sessions``: what the library holds."""
 
 from __future__ import annotations
 
@@ -9,42 +9,57 @@ from typing import Annotated, Any
 
 import typer
 
-from explorer.cli.console import how_chosen, note, print_facts, print_json, print_table
+from explorer.cli.console import how_chosen, print_facts, print_json, print_table
 from explorer.cli.groups import bad_argument, takes
 from explorer.cli.options import JSON, LIBRARY
-from explorer.export import SessionDocument, export_session, exporter_names, read_session
+from explorer.export import SessionDocument, read_session
 from explorer.i18n import N_, tr
 from explorer.store import SessionStore
+from explorer.store.library import LibraryQuery
 from explorer.store.records import SessionSummary
 
 sessions = typer.Typer(help=N_("The sessions in the library."), invoke_without_command=True)
 
-_SESSION = Annotated[int, typer.Argument(metavar="S", help=N_("The session's number."))]
-_FORMAT = Annotated[str, typer.Option("--format", help=N_("One of: json, csv, or what other packages add."))]
-_OUTPUT = Annotated[Path, typer.Option("-o", "--output", help=N_("The file to write."))]
+_SEARCH = Annotated[
+    str | None, typer.Option("--search", help=N_("Words that must all occur in title, prompt, texts, note or tags."))
+]
+_TAGS = Annotated[list[str] | None, typer.Option("--tag", help=N_("Only sessions with this tag (repeatable)."))]
+_STARRED = Annotated[bool, typer.Option("--starred", help=N_("Only sessions with a star."))]
+_TRASH = Annotated[bool, typer.Option("--trash", help=N_("The trash instead of the list."))]
+SESSION = Annotated[int, typer.Argument(metavar="S", help=N_("The session's number."))]
 
 
 @sessions.callback()
 @takes(library=LIBRARY, json=JSON)
-def list_command(context: typer.Context, library: Path, json: bool) -> None:
+def list_command(
+    context: typer.Context,
+    library: Path,
+    json: bool,
+    search: _SEARCH = None,
+    tag: _TAGS = None,
+    starred: _STARRED = False,
+    trash: _TRASH = False,
+) -> None:
     """The list is what ``sessions`` alone prints."""
     if context.invoked_subcommand is not None:
         return
-    with _library(library) as store:
-        summaries = store.summaries()
+    with open_library(library) as store:
+        if search and not store.read_only:
+            store.library.index()
+        summaries = store.library.sessions(LibraryQuery(search or "", frozenset(tag or ()), starred, trash))
     if json:
         print_json({"library": str(library), "sessions": [_document(summary) for summary in summaries]})
         return
-    headers = [tr(N_("session")), tr(N_("title")), tr(N_("model")), tr(N_("nodes")), tr(N_("steps")), tr(N_("changed"))]
-    rows = [[s.id, s.title, s.model_name, s.nodes, s.steps, f"{s.updated:%Y-%m-%d %H:%M}"] for s in summaries]
-    print_table(headers, rows)
+    headers = [tr(N_("session")), "", tr(N_("title")), tr(N_("model")), tr(N_("nodes")), tr(N_("steps"))]
+    headers += [tr(N_("changed")), tr(N_("tags")), tr(N_("found")) if search else ""]
+    print_table(headers, [_row(summary) for summary in summaries])
 
 
 @sessions.command("show", help=N_("Show one session: its prompt, settings, tree, steps and stops."))
 @takes(library=LIBRARY, json=JSON)
-def show_command(session: _SESSION, library: Path, json: bool) -> None:
+def show_command(session: SESSION, library: Path, json: bool) -> None:
     """Its model is not needed."""
-    with _library(library) as store:
+    with open_library(library) as store:
         document = read_session(store, session)
         vocabulary = store.vocabulary(store.load(session, claim=False).vocabulary_sha256)
     if json:
@@ -53,38 +68,9 @@ def show_command(session: _SESSION, library: Path, json: bool) -> None:
         _print_session(document, [vocabulary.label(node.id) for node in document.nodes])
 
 
-@sessions.command("delete", help=N_("Delete one session for good."))
-@takes(library=LIBRARY, json=JSON)
-def delete_command(session: _SESSION, library: Path, json: bool) -> None:
-    """Other sessions and the model stay."""
-    with _library(library) as store:
-        store.delete_session(session)
-    if json:
-        print_json({"deleted": session})
-    else:
-        note(tr(N_("Deleted session {session}.")).format(session=session))
-
-
-@takes(library=LIBRARY, json=JSON)
-def export(session: _SESSION, library: Path, json: bool, output: _OUTPUT, file_format: _FORMAT = "json") -> None:
-    """The model is not needed."""
-    if file_format not in exporter_names():
-        raise bad_argument(
-            N_("There is no export format {name}."),
-            N_("Use one of these: {known}."),
-            name=file_format,
-            known=", ".join(exporter_names()),
-        )
-    with _library(library) as store:
-        export_session(read_session(store, session), file_format, output)
-    if json:
-        print_json({"session": session, "format": file_format, "path": str(output.absolute())})
-    else:
-        note(tr(N_("Written to {path}.")).format(path=output))
-
-
 @contextmanager
-def _library(path: Path) -> Iterator[SessionStore]:
+def open_library(path: Path) -> Iterator[SessionStore]:
+    """The library at ``path``. Raises `ArgumentError` where there is none."""
     if not path.exists():
         raise bad_argument(
             N_("There is no library {path} yet."),
@@ -93,6 +79,21 @@ def _library(path: Path) -> Iterator[SessionStore]:
         )
     with SessionStore.open(path, create=False) as store:
         yield store
+
+
+def _row(s: SessionSummary) -> list[Any]:
+    changed = f"{s.updated:%Y-%m-%d %H:%M}"
+    return [
+        s.id,
+        "★" if s.starred else "",
+        s.title,
+        s.model_name,
+        s.nodes,
+        s.steps,
+        changed,
+        ", ".join(s.tags),
+        s.excerpt,
+    ]
 
 
 def _document(summary: SessionSummary) -> dict[str, Any]:
@@ -106,6 +107,12 @@ def _document(summary: SessionSummary) -> dict[str, Any]:
         "nodes": summary.nodes,
         "steps": summary.steps,
         "stops": list(summary.stops),
+        "tags": list(summary.tags),
+        "starred": summary.starred,
+        "note": summary.note,
+        "trashed": None if summary.trashed is None else summary.trashed.isoformat(),
+        "uuid": summary.uuid,
+        "excerpt": summary.excerpt,
     }
 
 

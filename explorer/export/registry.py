@@ -5,6 +5,7 @@ Those that paint pictures come through an entry point too, also our own: what th
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
@@ -114,10 +115,12 @@ def export_session(
     and `Cancelled`.
     """
     chosen = exporter(name)
-    if options is None:
+    if isinstance(chosen, PictureExporter):
+        picture = io.BytesIO()  # painting takes long, and may end at any time: the file is touched after it
+        chosen.write_picture(document, options or PictureOptions(), picture, cancel, progress)
+        write_whole_file(path, lambda file: file.write(picture.getbuffer()))
+    elif options is None:
         write_whole_file(path, partial(chosen.write, document))
-    elif isinstance(chosen, PictureExporter):
-        write_whole_file(path, lambda file: chosen.write_picture(document, options, file, cancel, progress))
     else:
         raise ExportError(
             UserMessage(

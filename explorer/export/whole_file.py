@@ -13,7 +13,7 @@ from explorer.i18n import N_
 from explorer.messages import UserMessage
 
 
-def write_whole_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_whole_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Call ``write`` with a temporary file beside ``path``, which it replaces once it is complete.
 
     Whatever ``write`` raises, and a file system that refuses, leaves what was there before; the latter raises
@@ -39,7 +39,7 @@ def write_whole_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         ) from error
 
 
-def _replace(place: Path, write: Callable[[BinaryIO], None]) -> None:
+def _replace(place: Path, write: Callable[[BinaryIO], object]) -> None:
     part = place.with_name(f".{uuid.uuid4().hex}.part")
     try:
         with part.open("xb") as file:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QMessageBox
 
-from explorer.i18n import N_, tr
-from explorer.messages import PromptError, UserMessage
+from explorer.i18n import tr
+from explorer.messages import UserMessage
 from explorer.models.base import ModelRef
 from explorer.store.records import SessionSummary
 from explorer.text import path_pieces, prompt_warnings
@@ -127,33 +126,6 @@ class LibraryController(QObject):
             "list sessions", lambda workspace, job: workspace.sessions(), done=self._window.sessions.set_summaries
         )
 
-    def export(self) -> None:
-        """Ask where to, and write the session that is open."""
-        formats = {tr("JSON: everything, to read back (*.json)"): "json", tr("CSV: a line a token (*.csv)"): "csv"}
-        path, chosen = QFileDialog.getSaveFileName(self._window, tr("Export the session"), "", ";;".join(formats))
-        if path:
-            name = formats.get(chosen, "json")
-            self.export_to(Path(path) if Path(path).suffix else Path(f"{path}.{name}"), name)
-
-    def export_to(self, path: Path, name: str) -> None:
-        """Write the session that is open to ``path`` in the format ``name``."""
-
-        def work(workspace: Workspace, job: JobContext) -> None:
-            # Comes with SQLAlchemy and the csv and json writers: only who exports pays.
-            from explorer.export.document import read_session
-            from explorer.export.registry import export_session
-
-            session = workspace.session
-            if session is None or session.id is None:
-                raise PromptError(_nothing_to_export())
-            session.save()
-            export_session(read_session(workspace.store, session.id), name, path)
-
-        def done(_: Any) -> None:
-            self._window.status.showMessage(tr("Written to {path}").format(path=path), _SHOWN_MS)
-
-        self._thread.post("export", work, done=done)
-
     def may_close(self) -> bool:
         """Whether the window may go: asks only where closing would lose steps for good."""
         unsaved = self._session.last.unsaved if self._session.last is not None else 0
@@ -251,12 +223,3 @@ def read_draft(workspace: Workspace, draft: PromptDraft) -> Prompt:
     if draft.kind == "chat":
         return workspace.encode_chat(draft.messages, add_generation_prompt=draft.add_generation_prompt)
     return workspace.encode(draft.text)
-
-
-def _nothing_to_export() -> UserMessage:
-    return UserMessage(
-        "export.nothing",
-        N_("There is no saved session to export."),
-        N_("The session could not be written to the library yet."),
-        N_("Try to save again first."),
-    )

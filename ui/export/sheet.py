@@ -34,13 +34,16 @@ class BasedPainter(Protocol):
 class Sheet:
     """Everything of a picture in its place. Belongs to the thread that made it. Sizes in pixels at scale 1."""
 
-    def __init__(self, subject: PictureSubject, options: PictureOptions, font: QFont, day: date) -> None:
-        """Raises `ExportError` where there is nothing to paint."""
+    def __init__(
+        self, subject: PictureSubject, options: PictureOptions, font: QFont, day: date, *, coarse: bool = False
+    ) -> None:
+        """``coarse``: a large tree without its labels, for a small preview. Raises `ExportError` where there is
+        nothing to paint."""
         self.options = options
         self.colours = colours_for(options.theme)
         base = self.font = QFont(font)
         base.setPixelSize(QFontInfo(font).pixelSize())  # points would be larger on finer paper
-        self.tree = TreePart(subject, options, self.colours, base)
+        self.tree = TreePart(subject, options, self.colours, base, coarse=coarse)
         width = max(LEAST_WIDTH, self.tree.size.width())
         self._title_font = QFont(base)
         self._title_font.setPixelSize(round(base.pixelSize() * _TITLE_SCALE))

@@ -15,7 +15,7 @@ from explorer.export.document import SessionDocument
 from explorer.i18n import listed, tr
 from explorer.models.base import ModelInfo
 
-SEPARATOR = " · "
+_APART = "  ·  "
 # Controls, halves of pairs, private and unassigned characters, and what turns the writing direction around.
 _UNSHOWN = frozenset({"Cc", "Cs", "Co", "Cn"})
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -46,14 +46,14 @@ class Provenance:
 
 def stamp_lines(provenance: Provenance, day: date) -> list[str]:
     """The stamp in the current language: what made the tree, and what made the picture."""
-    model = SEPARATOR.join(printable(text) for text in (provenance.model, provenance.dtype, provenance.device) if text)
-    made = [
+    model = " ".join(printable(text) for text in (provenance.model, provenance.dtype, provenance.device) if text)
+    made = (
         tr("Model: {model}").format(model=model),
         tr("Settings: {settings}").format(settings=settings_words(provenance.settings.sampling)),
         tr("Seed: {seed}").format(seed=provenance.seed),
-    ]
+    )
     program = tr("Token Tree Explorer {version}").format(version=__version__)
-    return [*made, f"{program}{SEPARATOR}{day.isoformat()}"]
+    return [_APART.join(made), _APART.join((program, day.isoformat()))]
 
 
 def settings_words(sampling: SamplingParams) -> str:

@@ -17,6 +17,7 @@ from explorer.tree import ROOT, Edge, Node
 from ui.export.stamp import Provenance, printable
 from ui.format import LogUnit, elide_middle
 from ui.theme import MapName
+from ui.tree.canvas import TreeCanvas
 from ui.tree.geometry import Camera
 from ui.tree.options import TreeViewOptions
 from ui.tree.overlay import TreeOverlay
@@ -71,6 +72,32 @@ def subject_of_document(document: SessionDocument, options: PictureOptions) -> P
 def _view_options(options: PictureOptions) -> TreeViewOptions:
     view = TreeViewOptions()
     return replace(view, layout=options.layout or view.layout, orientation=options.orientation or view.orientation)
+
+
+def subject_of_canvas(canvas: TreeCanvas, provenance: Provenance) -> PictureSubject:
+    """What a window shows at this moment. Later changes of it do not reach the subject."""
+    scene, camera = canvas._scene, canvas._camera
+    mirror = scene.mirror
+    nodes = tuple(mirror.nodes.values())
+    return PictureSubject(
+        prompt_label=scene._prompt_label,
+        nodes=nodes,
+        hidden=frozenset(node.id for node in nodes if node.id not in mirror),
+        current=scene.current,
+        stops=dict(scene._stops),
+        end_tokens=scene._end_tokens,
+        vocabulary=scene._vocabulary,
+        provenance=provenance,
+        options=scene.options,
+        map_name=scene.map_name,
+        unit=scene.unit,
+        overlay=scene.overlay,
+        weights=scene.weights,
+        annotations=dict(scene.annotations),
+        folded=frozenset(scene.folded),
+        focus=scene.focus,
+        camera=camera,
+    )
 
 
 def _node_of(row: NodeRow) -> Node:

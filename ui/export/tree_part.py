@@ -27,7 +27,9 @@ _EDGE = 4.0  # px around everything for what is drawn around a box
 class TreePart:
     """One frame of the tree and its size in pixels at scale 1."""
 
-    def __init__(self, subject: PictureSubject, options: PictureOptions, colours: Colours, font: QFont) -> None:
+    def __init__(
+        self, subject: PictureSubject, options: PictureOptions, colours: Colours, font: QFont, *, coarse: bool = False
+    ) -> None:
         """Raises `ExportError` where there is no such node."""
         view = subject.camera if options.content == "view" else None
         if options.content == "path":
@@ -42,7 +44,7 @@ class TreePart:
         self.clipped = options.content == "view"
         self._owner = QObject()
         self.frame: Frame = self.scene.frame(view, colours, Motion(self._owner))
-        if not self.clipped:
+        if not self.clipped and not coarse:
             self.frame.detailed = True  # however many there are: a picture is looked at closely
 
     @property

@@ -56,7 +56,7 @@ def during_an_export(program: object, gate: Gate) -> bool:
     session = program.session  # type: ignore[attr-defined]
     if session.view is None or session.view.distribution is None:
         return False
-    program.library.export_to(gate.folder / "export.json", "json")  # type: ignore[attr-defined]
+    program.exports.export_data(gate.folder / "export.json", "json")  # type: ignore[attr-defined]
     return True
 
 

@@ -311,7 +311,7 @@ def test_closing_asks_only_where_steps_would_be_lost(lesson: Explorer, press: Pr
 def test_export_writes_the_session(lesson: Explorer, settle: Settle, press: Press, tmp_path: Path) -> None:
     press(lesson, Qt.Key.Key_Right)
     for name in ("json", "csv"):
-        lesson.library.export_to(tmp_path / f"session.{name}", name)
+        lesson.exports.export_data(tmp_path / f"session.{name}", name)
     settle(lesson)
     assert "豆浆" in (tmp_path / "session.json").read_text(encoding="utf-8")
     assert "豆浆" in (tmp_path / "session.csv").read_text(encoding="utf-8-sig")

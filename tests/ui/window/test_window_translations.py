@@ -32,7 +32,6 @@ from explorer.tree import ROOT
 from ui.action_list import ACTIONS
 from ui.app import Explorer
 from ui.bridge import unexpected
-from ui.controllers import library_controller
 from ui.controllers.model_controller import progress_text
 from ui.dialogs.pages import about_page, troubleshooting_page
 from ui.dialogs.shortcuts import ShortcutsDialog
@@ -352,9 +351,8 @@ def test_file_dialogs(lesson: Explorer, reader: Reader, monkeypatch: pytest.Monk
     dialogs = SimpleNamespace(
         getSaveFileName=ask, getOpenFileName=ask, getExistingDirectory=lambda parent, title: ask(parent, title)[0]
     )
-    for module in (library_controller, model_panel):
-        monkeypatch.setattr(module, "QFileDialog", dialogs)
-    for name in ("export", "open_folder", "open_gguf", "open_table"):
+    monkeypatch.setattr(model_panel, "QFileDialog", dialogs)
+    for name in ("open_folder", "open_gguf", "open_table"):
         lesson.window.actions_[name].trigger()
     reader.check()
 
