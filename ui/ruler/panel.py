@@ -163,6 +163,7 @@ class RulerPanel(AnalysedPanel):
         row.renamed.connect(lambda name, row=row: self._rename(row, name))
         row.stepped.connect(lambda by, carry, row=row: self._step(row, by, carry=carry))
         self._column.insertWidget(len(self.rows), row)
+        row.show()
         self.rows.append(row)
 
     def _show_number(self) -> None:
