@@ -94,7 +94,7 @@ class ExpandForm(Popover):
         (self._best_first if known["kind"] == "best_first" else self._by_level).setChecked(True)
         for name, box in self._boxes().items():
             value = known[name] if isinstance(known[name], int | float) else _DEFAULTS[name]
-            box.setValue(float(value) if box is self._mass else int(value))
+            box.setValue(type(box.minimum())(min(max(value, box.minimum()), box.maximum())))
         self.refresh()
 
     def refresh(self) -> None:

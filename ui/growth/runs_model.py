@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QColor, QFont
 
 from explorer.growth import RunRow, finish_of
@@ -15,9 +15,6 @@ from ui.growth.shown import BatchShown
 from ui.growth.words import finish_help, finish_word
 
 _Index = QModelIndex | QPersistentModelIndex
-SORT = int(Qt.ItemDataRole.UserRole)
-"""What a column is sorted by."""
-
 _LONGEST_TIP = 600
 _LONGEST_LINE = 300
 # A table has one line a run; spaces stay as they are, for these are texts and not tokens.
@@ -63,7 +60,7 @@ _HEADERS: Mapping[Column, tuple[str, str]] = {
 
 
 class RunsModel(QAbstractTableModel):
-    """Rows of one batch. `SORT` gives plain values to sort by."""
+    """Rows of one batch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,6 +102,21 @@ class RunsModel(QAbstractTableModel):
         """Whether the node a run ends at is in the tree."""
         return self._shown is not None and row.run.end in self._shown.here
 
+    def sort_value(self, index: _Index) -> int | float | str:
+        """What a cell is sorted by."""
+        row, run = self.row(index), self.row(index).run
+        values: dict[Column, int | float | str] = {
+            Column.RUN: run.number,
+            Column.TEXT: row.text,
+            Column.ENDED_BY: finish_word(finish_of(run), running=self._running),
+            Column.TOKENS: run.tokens,
+            Column.SAME: row.repeats,
+            Column.MODEL: run.model_logprob,
+            Column.SAMPLING: run.sampling_logprob,
+            Column.SEED: run.seed,
+        }
+        return values[Column(index.column())]
+
     # --- for the view ------------------------------------------------------------------------------------------------
 
     def rowCount(self, parent: _Index | None = None) -> int:
@@ -129,8 +141,6 @@ class RunsModel(QAbstractTableModel):
         row, column = self._rows[index.row()], Column(index.column())
         if role == Qt.ItemDataRole.DisplayRole:
             return self._display(row, column)
-        if role == SORT:
-            return self._value(row, column)
         if role == Qt.ItemDataRole.ToolTipRole:
             return self._tip(row, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -154,20 +164,6 @@ class RunsModel(QAbstractTableModel):
             Column.TEXT: lambda: row.text[:_LONGEST_LINE].translate(_ONE_LINE),
         }
         return texts[column]()
-
-    def _value(self, row: RunRow, column: Column) -> object:
-        run = row.run
-        values: dict[Column, object] = {
-            Column.RUN: run.number,
-            Column.SEED: run.seed,
-            Column.TOKENS: run.tokens,
-            Column.ENDED_BY: finish_word(finish_of(run), running=self._running),
-            Column.MODEL: run.model_logprob,
-            Column.SAMPLING: run.sampling_logprob,
-            Column.SAME: row.repeats,
-            Column.TEXT: row.text,
-        }
-        return values[column]
 
     def _tip(self, row: RunRow, column: Column) -> str:
         run = row.run
@@ -194,3 +190,15 @@ class RunsModel(QAbstractTableModel):
     def _all_changed(self) -> None:
         if self._rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(Column) - 1))
+
+
+class SortedRuns(QSortFilterProxyModel):
+    """Compares Python's values: as Qt's, seeds beyond 32 bits would not sort as numbers."""
+
+    def __init__(self, model: RunsModel) -> None:
+        super().__init__()
+        self._model = model
+        self.setSourceModel(model)
+
+    def lessThan(self, left: _Index, right: _Index) -> bool:  # noqa: N802 - Qt's name
+        return self._model.sort_value(left) < self._model.sort_value(right)  # type: ignore[operator]  # one column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QHideEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from explorer.growth import RunRow, runs_csv
 from explorer.i18n import tr
 from ui.format import LogUnit
-from ui.growth.runs_model import SORT, Column, RunsModel
+from ui.growth.runs_model import Column, RunsModel, SortedRuns
 from ui.growth.shown import BatchName, RunsShown
 from ui.growth.words import batch_title, runs_summary
 from ui.panels.common import GRID, compact, describe, plain_label, push_button
@@ -67,9 +67,7 @@ class RunsPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._model = RunsModel()
-        self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self._model)
-        self._sorted.setSortRole(SORT)
+        self._sorted = SortedRuns(self._model)
         self._hovered = NO_NODE
         self._names: tuple[BatchName, ...] = ()
         self._fitted: int | None = None  # the batch the widths were chosen for

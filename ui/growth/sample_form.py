@@ -51,8 +51,8 @@ class SampleForm(Popover):
         known = {
             name: values[name] if isinstance(values.get(name), int) else default for name, default in _DEFAULTS.items()
         }
-        self._runs.setValue(known["runs"])
-        self._length.setValue(known["length"])
+        for box, value in ((self._runs, known["runs"]), (self._length, known["length"])):
+            box.setValue(min(max(value, box.minimum()), box.maximum()))
         self._seed.set_seed(min(MAX_SEED, max(0, known["seed"])))
         self.refresh()
 
