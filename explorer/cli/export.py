@@ -15,6 +15,7 @@ from explorer.cli.sessions import SESSION, open_library
 from explorer.export import (
     PictureExporter,
     PictureOptions,
+    SessionDocument,
     export_session,
     exporter,
     exporter_names,
@@ -22,6 +23,7 @@ from explorer.export import (
 )
 from explorer.export.picture import LEAST_SCALE, MOST_SCALE, PictureLayout, PictureOrientation, PictureTheme
 from explorer.i18n import N_, tr
+from explorer.tree import ROOT, NodeId
 
 _FORMAT = Annotated[
     str | None,
@@ -82,12 +84,24 @@ def export(
         )
     with open_library(library) as store:
         document = read_session(store, session)
+    if picture is not None and picture.node is not None:
+        _check_node(document, picture.node)
     with interruptible() as cancel, ProgressLine() as progress:
         export_session(document, name, output, picture, cancel, progress)
     if json:
         print_json({"session": session, "format": name, "path": str(output.absolute())})
     else:
         note(tr(N_("Written to {path}.")).format(path=output))
+
+
+def _check_node(document: SessionDocument, node: NodeId) -> None:
+    if node != ROOT and not any(row.node == node and not row.hidden for row in document.nodes):
+        raise bad_argument(
+            N_("There is no node {node} in session {session}."),
+            N_("See its nodes with: token-tree sessions show {session}."),
+            node=node,
+            session=document.session,
+        )
 
 
 def _format_of(wished: str | None, output: Path) -> str:

@@ -20,12 +20,11 @@ def write_whole_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     `ExportError`. A device or a pipe (``/dev/stdout``) is written to as it is.
     """
     try:
-        place = Path(os.path.realpath(path))  # a link stays a link
-        if place.exists() and not place.is_file():
-            with place.open("wb") as file:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
                 write(file)
         else:
-            _replace(place, write)
+            _replace(Path(os.path.realpath(path)), write)  # a link stays a link
     except OSError as error:
         raise ExportError(
             UserMessage(
@@ -34,7 +33,7 @@ def write_whole_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
                 N_("The session itself is untouched, and so is a file that was there before."),
                 N_("Choose another place, or free some space, and export again."),
                 {"path": str(path)},
-                details=str(error),
+                details=error.strerror or str(error),
             )
         ) from error
 

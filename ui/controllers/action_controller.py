@@ -135,7 +135,8 @@ class ActionController(QObject):
         elsewhere = current != ROOT or session.busy
         actions.enable(opened and elsewhere, "parent", "root", "sibling_previous", "sibling_next")
         actions.enable(opened and not running and current != ROOT, "delete_branch")
-        actions.enable(opened, "export", "copy_picture", "copy_text", "find", "candidate_up", "candidate_down", "fit", "center")
+        actions.enable(opened, "export", "copy_picture", "copy_text", "find", "fit", "center")
+        actions.enable(opened, "candidate_up", "candidate_down")
         stopped = session.view is not None and session.view.stop is not None
         actions.enable(opened and not running and stopped, "go_on")
         actions.enable(session.undo_kind is not None and not running, "undo")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # they come with SQLAlchemy and the writers of every format: 
 
 _SHOWN_MS = 8000
 _FORM = "export"
-_PICTURES = ("png", "svg", "pdf")
+_FIRST = ("png", "svg", "pdf")
 _UNFIT_FOR_NAMES = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60
 _MOST_CLIPBOARD_SVG = 8 * 2**20
@@ -75,7 +75,7 @@ class ExportController(QObject):
 
         if self._session.session is None or self._dialog is not None:
             return
-        names = sorted(exporter_names(), key=lambda name: name not in _PICTURES)
+        names = sorted(exporter_names(), key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
         found = [exporter(name) for name in names]
         formats = [ExportFormat(e.name, tr(e.label), e.suffix, isinstance(e, PictureExporter)) for e in found]
         self._subject = self._subject_now()

@@ -72,9 +72,9 @@ class ExportDialog(QDialog):
 
     @property
     def path(self) -> Path:
-        """The file, with the format's suffix where none was typed."""
-        path = Path(self.file_edit.text().strip()).expanduser()
-        return path if path.suffix or not path.name else path.with_name(path.name + self.form.format.suffix)
+        """The file, with the format's suffix unless it was typed."""
+        path, suffix = Path(self.file_edit.text().strip()).expanduser(), self.form.format.suffix
+        return path if path.suffix.lower() == suffix or not path.name else path.with_name(path.name + suffix)
 
     @property
     def room(self) -> QSize:
@@ -202,6 +202,10 @@ class ExportDialog(QDialog):
         self._timer.start()
 
     def _file_changed(self) -> None:
+        """Who types another format's suffix means that format."""
+        suffix = Path(self.file_edit.text().strip()).suffix.lower()
+        if suffix != self.form.format.suffix:
+            self.form.choose_format(next((f.name for f in self.form.formats if f.suffix == suffix), ""))
         self._say(self._problem)
         self._allow()
         self._say_beforehand()

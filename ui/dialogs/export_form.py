@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QFormLayout, QLineEdit, QWidget
 
 from explorer.export.picture import LEAST_SCALE, MOST_SCALE, PictureContent, PictureTheme
@@ -162,6 +162,7 @@ class ExportForm(QWidget):
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(2 * GRID)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         for box in (self.format_box, self.content_box, self.theme_box):
             compact(box)
         add_row(form, tr("Format"), self.format_box)
