@@ -17,6 +17,7 @@ from explorer.decoding.scores import IdArray, Mask
 BINS_PER_DECADE: Final = 2
 LEAST_EXPONENT: Final = -20
 """Tokens below 10^-20 share the first bin of a histogram."""
+_USUAL: Final = 0.995
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,19 @@ class ScoreCurves:
         """Where a token stands; None where it is not stored or the model rules it out."""
         found = np.flatnonzero(self.token_ids[: self.listed] == token_id)
         return int(found[0]) if len(found) else None
+
+    def value_range(self) -> tuple[float, float, bool]:
+        """The lowest and highest value to show, and whether values lie below: a few far outside do not flatten the
+        rest (some models give ids that only pad the vocabulary an enormous negative logit)."""
+        if not len(self):
+            return 0.0, 1.0, False
+        high = float(max(self.raw[0], self.processed.max()))
+        lowest = float(min(self.raw[-1], self.processed.min()))
+        usual = int(_USUAL * (len(self) - 1))
+        low = float(min(self.raw[usual], self.processed[usual]))
+        span = max(high - low, 1e-6)
+        outliers = high - lowest > 2 * span
+        return (low - 0.1 * span if outliers else lowest), high, outliers
 
 
 def score_curves(distribution: Distribution) -> ScoreCurves:
@@ -255,7 +269,8 @@ class Columns:
     """A curve in as many columns as there are pixels: nothing in a column is higher or lower than what is drawn.
 
     For each column that holds points: ``column`` int64[c], the indices ``first`` to ``last`` int64[c] of its points,
-    their smallest and largest value ``low`` and ``high`` float32[c], and the share of them that is ``kept`` float64[c].
+    their smallest and largest value ``low`` and ``high`` float32[c], the same of those that are kept, ``kept_low`` and
+    ``kept_high`` float32[c] (infinite, the wrong way round, where none is), and the share that is ``kept`` float64[c].
     """
 
     column: NDArray[np.int64]
@@ -263,6 +278,8 @@ class Columns:
     last: NDArray[np.int64]
     low: FloatArray
     high: FloatArray
+    kept_low: FloatArray
+    kept_high: FloatArray
     kept: DoubleArray
 
 
@@ -270,8 +287,8 @@ def rank_columns(values: FloatArray, kept: Mask, columns: int) -> Columns:
     """``values`` by rank 1 .. n put into ``columns`` columns on a logarithmic axis from rank 1 to rank n."""
     count = len(values)
     if not count:
-        nothing = np.zeros(0, np.int64)
-        return Columns(nothing, nothing, nothing, values, values, np.zeros(0, np.float64))
+        nothing, none = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        return Columns(nothing, nothing, nothing, none, none, none, none, np.zeros(0, np.float64))
     starts = column_starts(count, columns)
     first = np.unique(starts[starts < count])
     # Of the columns that begin at one point the last one is where that point is.
@@ -279,7 +296,9 @@ def rank_columns(values: FloatArray, kept: Mask, columns: int) -> Columns:
     last = np.append(first[1:], count) - 1
     share = np.add.reduceat(kept, first, dtype=np.float64) / (last - first + 1)
     low, high = np.minimum.reduceat(values, first), np.maximum.reduceat(values, first)
-    return Columns(column, first, last, low, high, share)
+    kept_low = np.minimum.reduceat(np.where(kept, values, np.float32(np.inf)), first)
+    kept_high = np.maximum.reduceat(np.where(kept, values, np.float32(-np.inf)), first)
+    return Columns(column, first, last, low, high, kept_low, kept_high, share)
 
 
 def column_starts(count: int, columns: int) -> NDArray[np.int64]:

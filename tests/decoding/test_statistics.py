@@ -57,6 +57,7 @@ def stored(raw: NDArray[np.float32], limit: int, **sampling: Any) -> Distributio
 @given(data=st.data())
 def test_entropy_and_its_kin_against_their_formulas(data: st.DataObject) -> None:
     raw = data.draw(logits())
+    assume(np.abs(raw[raw > -np.inf]).max() < 1e6)  # beyond it log-probabilities lose their digits
     strategies = values_of(len(raw))
     names = data.draw(st.lists(st.sampled_from(["temperature", "top_k", "top_p", "min_p"]), unique=True))
     distribution = evaluated(
@@ -194,6 +195,16 @@ def test_the_tail_of_a_stored_distribution_is_marked_as_estimated() -> None:
     assert part.index_of(int(whole.token_ids[500])) is None
 
 
+def test_a_few_values_far_outside_do_not_flatten_the_rest() -> None:
+    raw = np.linspace(10, -10, 2000)
+    assert score_curves(of(raw)).value_range() == (pytest.approx(-10), pytest.approx(10), False)
+    raw[-3:] = -1e9
+    low, high, outliers = score_curves(of(raw)).value_range()
+    assert (high, outliers) == (10, True)
+    assert -13 < low < -9
+    assert score_curves(of([3.0])).value_range()[:2] == (3, 3)
+
+
 # --- histogram --------------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +257,9 @@ def test_columns_hold_every_point_where_the_axis_has_it(count: int, columns: int
         part = slice(int(found.first[place]), int(found.last[place]) + 1)
         assert (found.low[place], found.high[place]) == (values[part].min(), values[part].max())
         assert found.kept[place] == pytest.approx(kept[part].mean())
+        stays = values[part][kept[part]]
+        expected = (stays.min(), stays.max()) if len(stays) else (np.inf, -np.inf)
+        assert (found.kept_low[place], found.kept_high[place]) == expected
         exact = np.log(np.arange(part.start, part.stop) + 1) / math.log(max(count, 2)) * (columns - 1)
         assert (exact >= found.column[place] - 1e-6).all()
         assert (exact < found.column[place] + 1 + 1e-6).all()
