@@ -250,6 +250,7 @@ def _print_distribution(document: Document, labels: list[str]) -> None:
             tr(N_("kept")): document["kept"],
             tr(N_("not listed")): percent(document["unseen_model_mass"]),
             tr(N_("entropy in bits (model, sampling)")): f"{entropy['model']:.4g}, {entropy['sampling']:.4g}",
+            **_grammar_facts(document),
         }
     )
 
@@ -277,10 +278,21 @@ def _print_run(document: Document, stop: StopEvent | None, labels: list[str]) ->
             tr(N_("log probability in nats (model, sampling)")): ", ".join(
                 "-" if value is None else f"{value:.4g}" for value in logprobs
             ),
+            **_grammar_facts(document),
         }
     )
     if stop is not None:
         note(stop.explanation().text())
+
+
+def _grammar_facts(document: Document) -> dict[str, object]:
+    """What the grammar left of the model's probability, at a step or along a path; nothing without a grammar."""
+    grammar = document.get("grammar")
+    if grammar is None:
+        return {}
+    logmass = grammar["kept_logmass"]
+    shown = "-" if logmass is None else f"{percent(grammar['kept_mass'])} ({logmass:.4g})"
+    return {tr(N_("left by the grammar (log in nats)")): shown}
 
 
 def _print_score(document: Document, labels: list[str]) -> None:

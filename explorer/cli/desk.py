@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from explorer.cli.console import ProgressLine, interruptible, note
 from explorer.cli.options import PromptChoice
 from explorer.cli.settings import SettingsChoice
-from explorer.i18n import tr
+from explorer.i18n import N_, tr
 from explorer.models.base import ModelRef
 from explorer.progress import CancelToken
 from explorer.session import Session
@@ -42,6 +42,8 @@ class Desk:
             settings=chosen if limit is None else with_default_limit(chosen, limit),
             seed=seed,
         )
+        for unenforced in session.check_grammar(session.state.settings):
+            note(tr(N_("The schema asks for more than is enforced: {problem}.")).format(problem=unenforced))
         model = workspace.model
         for warning in prompt_warnings(session.state.prompt, session.vocabulary, model.bos_token_id, model.adds_bos):
             note(tr(warning.text).format(**warning.params))

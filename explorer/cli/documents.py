@@ -6,15 +6,17 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Candidate, Distribution
 from explorer.decoding.processors import PARAMETERS
 from explorer.decoding.stopping import StopEvent
 from explorer.export.document import finite
+from explorer.grammar.facts import GrammarFacts
 from explorer.session import Session
 from explorer.store.records import StepRecord
 from explorer.text import Vocabulary
-from explorer.tree import NodeId
+from explorer.tree import NodeId, PathValues
 from explorer.workspace import TokenScore
 
 Document = dict[str, Any]
@@ -47,6 +49,7 @@ def candidate_document(vocabulary: Vocabulary, candidate: Candidate) -> Document
 def distribution_document(session: Session, distribution: Distribution, top: int) -> Document:
     """The ``top`` candidates of a step, kept ones first."""
     rows = [distribution.row_at(i) for i in range(min(top, len(distribution.token_ids)))]
+    facts = session.grammar_after(distribution.trace.context.generated_ids)
     return {
         "prompt_ids": list(session.state.prompt.ids),
         "candidates": [candidate_document(session.vocabulary, row) for row in rows],
@@ -57,6 +60,23 @@ def distribution_document(session: Session, distribution: Distribution, top: int
         "kept": distribution.kept,
         "unseen_model_mass": max(0.0, 1.0 - math.fsum(row.model_prob for row in rows)),
         "settings": settings_document(session.state.settings, session.model.eos_token_ids),
+        **({} if facts is None else {"grammar": step_grammar_document(facts, distribution)}),
+    }
+
+
+def step_grammar_document(facts: GrammarFacts, distribution: Distribution) -> Document:
+    """Where the grammar stands, and the share of the model's probability that it leaves at this step (log in nats)."""
+    logmass = grammar_logmass(distribution)
+    return {**facts.to_json(), "kept_mass": 0.0 if logmass is None else math.exp(logmass), "kept_logmass": logmass}
+
+
+def path_grammar_document(facts: GrammarFacts, values: PathValues) -> Document:
+    """Where the grammar stands, and the product of what it left of the model's probability at ``steps`` steps."""
+    return {
+        **facts.to_json(),
+        "steps": values.constrained,
+        "kept_mass": math.exp(values.grammar_logmass),
+        "kept_logmass": values.grammar_logmass,
     }
 
 
@@ -67,6 +87,8 @@ def settings_document(settings: Settings, model_eos: Sequence[int]) -> Document:
     values: dict[str, tuple[Any, bool]] = {
         name: (settings.sampling.get(name), settings.sampling.is_off(name)) for name in PARAMETERS
     }
+    constraint = settings.sampling.grammar()
+    values["grammar"] = None if constraint is None else constraint._asdict(), constraint is None
     values["max_new_tokens"] = stopping.max_new_tokens, stopping.max_new_tokens is None
     values["max_length"] = stopping.max_length, stopping.max_length is None
     values["stop"] = list(stopping.stop_strings), not stopping.stop_strings
@@ -133,6 +155,7 @@ def run_document(session: Session, steps: Sequence[StepRecord], head: NodeId, st
             "sampling_logprob": finite(view.values.sampling_logprob),
             "excluded": view.values.forced,
         },
+        **({} if view.grammar is None else {"grammar": path_grammar_document(view.grammar, view.values)}),
     }
 
 

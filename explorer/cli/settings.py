@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.cli.grammar import GRAMMAR_OPTIONS, read_grammar
 from explorer.cli.groups import OptionGroup, bad_argument, option
 from explorer.decoding.params import Parameter, ParamValue, Settings, settings_from_generation_config
 from explorer.decoding.processors import PARAMETERS
+from explorer.grammar.compiling import check_without_vocabulary
 from explorer.i18n import N_
 from explorer.models.base import ModelInfo
 
@@ -26,7 +28,9 @@ class SettingsChoice:
 
     def check(self) -> None:
         """Raise `SettingsError` before a model is loaded for nothing."""
-        self._over(Settings())
+        constraint = self._over(Settings()).sampling.grammar()
+        if constraint is not None:
+            check_without_vocabulary(constraint)
 
     def build(self, model: ModelInfo) -> Settings:
         """The settings in force: the model's own below the user's where they were asked for."""
@@ -46,10 +50,13 @@ def _options() -> tuple[Any, ...]:
     kinds = {"float": float | None, "int": int | None, "ids": list[int] | None, "id_values": list[str] | None}
     metavars = {"ids": "ID", "id_values": "ID=VALUE"}
     filters = [
-        option(p.name, kinds[p.kind], _flag(p.name), p.help, metavar=metavars.get(p.kind)) for p in PARAMETERS.values()
+        option(p.name, kinds[p.kind], _flag(p.name), p.help, metavar=metavars.get(p.kind))
+        for p in PARAMETERS.values()
+        if p.kind in kinds
     ]
     return (
         *filters,
+        *GRAMMAR_OPTIONS,
         option(
             "order", str | None, "--order", N_("The order of the filters: transformers, llama.cpp, or stages a,b,c.")
         ),
@@ -62,7 +69,11 @@ def _options() -> tuple[Any, ...]:
 
 
 def _choice(values: Mapping[str, Any]) -> SettingsChoice:
-    sampling = {p.name: _value(p, values[p.name]) for p in PARAMETERS.values() if values[p.name] is not None}
+    given = {p: values[p.name] for p in PARAMETERS.values() if p.kind != "grammar" and values[p.name] is not None}
+    sampling = {p.name: _value(p, value) for p, value in given.items()}
+    constraint = read_grammar(values)
+    if constraint is not None:
+        sampling["grammar"] = constraint
     names = {"stop": "stop_strings", "eos": "eos_token_ids"}
     stopping = {names.get(name, name): values[name] for name in _STOPPING if values[name] is not None}
     stopping = {name: tuple(value) if isinstance(value, list) else value for name, value in stopping.items()}

@@ -88,7 +88,9 @@ def explained(constraint: Constraint, error: str) -> GrammarError:
     line = column = 0
     if (place := _PLACE.match(raw)) and constraint.kind == "lark":
         line, column = int(place[1]), int(place[2])
-    problem = _SNIPPET.sub("", raw[place.end() :] if place else raw).strip()
+    said = raw[place.end() :] if place else raw
+    problem = _SNIPPET.sub("", said).strip()
+    details = said.replace(_OPTION.strip(), "").rstrip(" |0123456789\n") if constraint.kind == "lark" else problem
     if regex := _REGEX_ERROR.search(problem):
         shown, indent, what = regex.groups()
         if constraint.kind == "regex" and shown.count("\n") == 1:
@@ -99,7 +101,7 @@ def explained(constraint: Constraint, error: str) -> GrammarError:
     problem = problem.removeprefix("failed to compile JSON schema: ")
     if constraint.kind == "json_schema":
         line, column = _mentioned(constraint.text, problem)
-    return grammar_error(constraint, problem, line, column, details=raw)
+    return grammar_error(constraint, problem, line, column, details)
 
 
 def _check_json(constraint: Constraint) -> None:
