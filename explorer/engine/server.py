@@ -146,7 +146,7 @@ class Server:
                 self._stop()
             case MeasureMemory(number):
                 self._send(_measured(number, self._model))
-            case Pin() | Expect() | SetLookAhead() | SetCacheBudget():
+            case Pin() | Expect() | SetLookAhead() | SetCacheBudget() | Forget():
                 self._requests.put(message)
                 self._interrupt(message)
             case _:
