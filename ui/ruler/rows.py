@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from explorer.decoding.params import ParamValue, SamplingParams
-from explorer.decoding.processors import PARAMETERS
-from explorer.i18n import listed, tr
+from explorer.decoding.params import SamplingParams
+from explorer.i18n import tr
 from explorer.messages import SettingsError
+from ui.explain.names import sampling_name
 
 RowKind = Literal["now", "drawn", "plain", "kept"]
 
 MOST_KEPT: Final = 12
 _LONGEST_NAME: Final = 60
-_SHORT: Final = {"temperature": "T"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +53,6 @@ def kept_from_json(data: Sequence[Any]) -> tuple[KeptRuler, ...]:
     return tuple(kept)
 
 
-def sampling_name(sampling: SamplingParams) -> str:
-    """What is set, in the words of the field: ``T 0.5, top_k 2``; what nothing is set in is plain."""
-    parts = [_value_name(name, value) for name, value in _in_order(sampling.values)]
-    if isinstance(sampling.order, tuple):
-        parts.append(tr("own order"))
-    elif sampling.order != "transformers":
-        parts.append(tr("order of {name}").format(name=sampling.order))
-    return listed(parts) or tr("no filter")
-
-
 def row_specs(
     sampling: SamplingParams, kept: Iterable[KeptRuler], drawn: tuple[int, SamplingParams] | None = None
 ) -> list[RowSpec]:
@@ -84,18 +73,3 @@ def moved(kept: Sequence[KeptRuler], place: int, by: int) -> tuple[KeptRuler, ..
     rest = [ruler for at, ruler in enumerate(kept) if at != place]
     rest.insert(min(len(rest), max(0, place + by)), kept[place])
     return tuple(rest)
-
-
-def _in_order(values: Mapping[str, ParamValue]) -> list[tuple[str, ParamValue]]:
-    """Temperature first, then as the filters are declared."""
-    names = ["temperature", *(name for name in PARAMETERS if name != "temperature")]
-    return [(name, values[name]) for name in names if name in values]
-
-
-def _value_name(name: str, value: ParamValue) -> str:
-    shown = _SHORT.get(name, name)
-    if isinstance(value, bool | int):
-        return f"{shown} {value}"
-    if isinstance(value, float):
-        return f"{shown} {value:g}"
-    return f"{shown} ×{len(value)}" if isinstance(value, tuple) else shown

@@ -7,7 +7,8 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal
 
 from explorer.decoding.params import SamplingParams
-from ui.ruler.rows import MOST_KEPT, KeptRuler, moved, sampling_name
+from ui.explain.names import sampling_name
+from ui.ruler.rows import MOST_KEPT, KeptRuler, moved
 
 
 class Shelf(QObject):

@@ -10,8 +10,9 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from explorer.decoding.params import SamplingParams
+from ui.explain.names import sampling_name, stage_name
 from ui.ruler.fills import fill_of_rank
-from ui.ruler.rows import MOST_KEPT, KeptRuler, kept_from_json, row_specs, sampling_name
+from ui.ruler.rows import MOST_KEPT, KeptRuler, kept_from_json, row_specs
 from ui.ruler.shelf import Shelf
 from ui.theme import DARK, LIGHT, contrast
 
@@ -32,6 +33,12 @@ TWO = SamplingParams.make(top_k=2)
 )
 def test_a_ruler_is_named_after_what_is_set(sampling: SamplingParams, name: str) -> None:
     assert sampling_name(sampling) == name
+
+
+def test_a_filter_is_named_with_its_values() -> None:
+    assert stage_name("top_p", SamplingParams.make(top_p=0.9, temperature=0.5)) == "top_p 0.9"
+    assert stage_name("top_p", HALF) == "top_p"
+    assert stage_name("of_another_version", HALF) == "of_another_version"
 
 
 def test_rulers_now_then_plain_and_kept() -> None:
