@@ -150,7 +150,7 @@ class Explorer(QObject):
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.ruler = RulerController(window, self._preferences, self.session)
-        self.analysis = AnalysisController((window.ruler, window.curves), self.bridge, self.analysis_thread, window)
+        self.analysis = AnalysisController(window.explain, self.bridge, self.analysis_thread, window)
         self.growth = GrowthController(window, self._preferences, self.bridge, self.session)
         self.runs = RunsController(window, self.session_thread, self.session, self.growth)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)

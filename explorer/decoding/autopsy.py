@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from explorer.decoding.distribution import Distribution, Provenance, Trace, TraceStep
+from explorer.decoding.distribution import IMPOSSIBLE, Distribution, Provenance, Trace, TraceStep
 from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import stage_step
@@ -58,9 +58,13 @@ class StageVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Autopsy:
-    """One token's way through the chain. ``stages`` in the order in which they ran; ``provenance`` why it is out."""
+    """One token's way through the chain. ``stages`` in the order in which they ran; ``provenance`` why it is out.
+
+    ``excluded_by_model``: its raw logit is -inf.
+    """
 
     token_id: int
+    excluded_by_model: bool
     provenance: Provenance
     model_logit: float
     model_probability: float
@@ -101,6 +105,7 @@ def autopsy(distribution: Distribution, token_id: int) -> Autopsy:
     trace = distribution.trace
     return Autopsy(
         token_id,
+        int(trace.owner[place]) == IMPOSSIBLE,
         trace.provenance(place),
         float(distribution.logits[index]),
         float(distribution.model_probs[index]),

@@ -6,7 +6,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
-from explorer.decoding.params import SamplingParams, Settings
+from explorer.decoding.params import Settings
 from ui.bridge import Bridge
 from ui.controllers.session_controller import SessionController
 from ui.main_window import MainWindow
@@ -24,10 +24,11 @@ class SettingsController(QObject):
         self._preview = preview
         self._session = session
         self._number = 0
-        self._asked: SamplingParams | None = None
+        self._late = 0
         window.settings.previewed.connect(self._ask)
         window.settings.committed.connect(session.set_settings)
         window.settings.seed_changed.connect(session.set_seed)
+        window.settings.chain.value_wanted.connect(self._show_parameter)
         session.shown.connect(self._shown)
         bridge.happened.connect(self._take_event)
 
@@ -35,22 +36,28 @@ class SettingsController(QObject):
     def _ask(self, settings: Settings) -> None:
         view = self._session.view
         self._number += 1
-        self._asked = settings.sampling
         if view is not None and view.logits is not None and not self._session.computing:
             self._preview.ask(PreviewRequest(self._number, view.logits, settings.sampling, view.context))
 
     @Slot(object)
     def _shown(self, shown: ShownView) -> None:
-        self._number += 1  # what was asked for the node before is late now
+        self._late = self._number  # what was asked for the node before is late now
         draft = self._window.settings.draft
         if not shown.computing and draft.sampling != shown.view.state.settings.sampling:
             self._ask(draft)
 
+    @Slot(str)
+    def _show_parameter(self, name: str) -> None:
+        self._window.show_dock("settings")
+        self._window.settings.show_parameter(name)
+
     @Slot(str, object)
     def _take_event(self, name: str, value: Any) -> None:
-        if name == "preview" and value[0] == self._number:
+        # Also one that another request followed: where a control moves faster than the chain is evaluated, waiting for
+        # the last would show nothing until the hand rests.
+        if name == "preview" and value[0] > self._late:
             self._window.candidates.set_distribution(value[1])
             for panel in self._window.explain:
-                panel.set_distribution(value[1], self._asked)
-        elif name == "preview_failed" and value[0] == self._number:
+                panel.set_distribution(value[1], value[1].trace.sampling)
+        elif name == "preview_failed" and value[0] > self._late:
             self._bridge.failed.emit(value[1])

@@ -53,6 +53,8 @@ class ViewController(QObject):
         window.candidates.hovered.connect(self._hover_candidate)
         for panel in window.explain:
             window.candidates.current_changed.connect(panel.set_token)
+        window.why.stage_chosen.connect(window.candidates.show_stage)
+        window.candidates.stage_closed.connect(lambda: window.why.mark_stage(""))
         window.banner.go_on_requested.connect(session.go_on)
         window.banner.raise_limit_requested.connect(lambda: session.raise_limit(_RAISE_BY))
         window.banner.settings_requested.connect(lambda: window.show_dock("settings"))
@@ -119,7 +121,7 @@ class ViewController(QObject):
         window.settings.set_seed(last.state.seed, last.state.next_draw_index)
         self._retitle(last.state.title, last.state.seed, last.state.next_draw_index)
         if last.stop is not None and last.stop[0] == last.state.current:
-            window.banner.set_event(last.stop[1])
+            self._show_stop(last.stop[1])
 
     @Slot(object)
     def _shown(self, shown: ShownView) -> None:
@@ -135,7 +137,15 @@ class ViewController(QObject):
         window.path.set_view(view)
         window.status.set_path(view.values)
         told = self._stop[1] if self._stop is not None and self._stop[0] == view.node_id else None
-        window.banner.set_event(view.stop or told)
+        self._show_stop(view.stop or told)
+
+    def _show_stop(self, event: StopEvent | None) -> None:
+        window = self._window
+        focus = window.focusWidget()
+        had_focus = focus is not None and window.banner.isAncestorOf(focus)
+        window.banner.set_event(event)
+        if had_focus and event is None:  # else the keyboard goes to whatever stands next, and that may use the arrows
+            window.tree.setFocus()
 
     @Slot(object)
     def _show_progress(self, progress: Progress) -> None:

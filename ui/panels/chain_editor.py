@@ -18,7 +18,7 @@ class ChainEditor(QWidget):
     """A choice of orders and buttons above a `ChainList`. Several may show the same model."""
 
     def __init__(self, model: ChainModel, *, whole: bool = True) -> None:
-        """``whole``: as high as all stages; else it scrolls."""
+        """``whole``: the list is as high as all its stages; else it scrolls, and the choice of orders is below it."""
         super().__init__()
         self._model = model
         self.preset_box = QComboBox()
@@ -53,8 +53,8 @@ class ChainEditor(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
-        layout.addLayout(self.head)
-        layout.addWidget(self.list)
+        layout.addWidget(self.list, 1)
+        layout.insertLayout(0 if whole else 1, self.head)
         if whole:
             self.list.setFixedHeight(model.rowCount() * ROW_HEIGHT + 2 * self.list.frameWidth())
         self.preset_box.activated.connect(self._chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal, Slot
@@ -9,7 +10,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from explorer.decoding.parameter import ParamValue
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.processors import ORDERS, STAGES_BY_NAME, Stage
-from explorer.i18n import listed, tr
+from explorer.i18n import listed, sentences, tr
 from ui.format import tooltip
 from ui.panels.setting_text import setting_text
 
@@ -38,6 +39,8 @@ class ChainModel(QAbstractListModel):
         self._sampling = SamplingParams()
         self._names: tuple[str, ...] = ORDERS["transformers"]
         self._remembered: dict[str, dict[str, ParamValue]] = {}
+        self.report: Callable[[str], Sequence[str]] = lambda name: ()
+        """What there is to say of a stage beyond its help, in lines; asked when somebody points at it."""
 
     # --- the draft ---------------------------------------------------------------------------------------------------
 
@@ -144,7 +147,9 @@ class ChainModel(QAbstractListModel):
         if role == Qt.ItemDataRole.CheckStateRole:
             return Qt.CheckState.Checked if self.is_on(stage.name) else Qt.CheckState.Unchecked
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(tr(stage.label), tr(stage.help))
+            return tooltip(tr(stage.label), tr(stage.help), *self.report(stage.name))
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return sentences(self.report(stage.name))
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # noqa: N802

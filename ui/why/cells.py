@@ -1,0 +1,67 @@
+"""The figures of one stage as the list of the chain shows them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from explorer.decoding.autopsy import Autopsy, StageVerdict
+from explorer.decoding.distribution import Distribution, StageReport, TraceStep
+from explorer.i18n import tr
+from ui.format import MINUS, LogUnit, count, decimal, percent
+from ui.why.words import no_effect_text
+
+
+@dataclass(frozen=True, slots=True)
+class StageCells:
+    """Texts after a stage. ``note`` stands in place of ``kept`` to ``entropy`` where the stage changes nothing.
+
+    ``gone``: the marked token went out here; then ``score`` says so and ``probability`` is empty.
+    """
+
+    kept: str = ""
+    removed: str = ""
+    entropy: str = ""
+    score: str = ""
+    probability: str = ""
+    note: str = ""
+    gone: bool = False
+
+
+def model_cells(distribution: Distribution, found: Autopsy | None, unit: LogUnit) -> StageCells:
+    """Where the chain begins: what the model gave."""
+    return StageCells(
+        kept=count(distribution.vocab_size),
+        entropy=_entropy(distribution.model_entropy, unit),
+        score="" if found is None else decimal(found.model_logit),
+        probability="" if found is None else percent(found.model_probability),
+    )
+
+
+def stage_cells(
+    step: TraceStep, report: StageReport, verdict: StageVerdict | None, unit: LogUnit, *, in_the_end: bool
+) -> StageCells:
+    """The figures of one stage; none where it is off."""
+    if not step.active:
+        return StageCells()
+    note = no_effect_text(step, in_the_end=in_the_end)
+    score, probability = _token_texts(verdict)
+    return StageCells(
+        kept=count(report.kept_after),
+        removed=f"{MINUS}{percent(report.removed_mass)}" if report.kept_after < report.kept_before else "",
+        entropy=_entropy(report.entropy_after, unit),
+        score=score,
+        probability=probability,
+        note=note if step.idle or not len(step.before) else "",
+        gone=verdict is not None and verdict.removed,
+    )
+
+
+def _token_texts(verdict: StageVerdict | None) -> tuple[str, str]:
+    if verdict is None or verdict.score == -math.inf:
+        return tr("removed") if verdict is not None and verdict.removed else "", ""
+    return decimal(verdict.score), percent(verdict.probability)
+
+
+def _entropy(nats: float, unit: LogUnit) -> str:
+    return decimal(nats if unit == "nats" else nats / math.log(2))
