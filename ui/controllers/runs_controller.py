@@ -35,13 +35,14 @@ class RunsController(QObject):
         self._runs = RunsShown((), None)
         self._overlay: TreeOverlay | None = None
         self._growing = False
+        self._in_sight = False  # of a dock behind another tab, isVisible() says nothing
         panel = window.runs
         panel.add_button(window.actions_["sample_runs"])
         panel.run_activated.connect(session.select)
         panel.run_hovered.connect(self._hover)
         panel.batch_chosen.connect(self._ask)
         panel.counts_toggled.connect(self._lay_over)
-        window.docks["runs"].visibilityChanged.connect(self._lay_over)
+        window.docks["runs"].visibilityChanged.connect(self._see)
         session.opened.connect(self._opened)
         session.changed.connect(self._changed)
         growth.batch_grew.connect(self._grew)
@@ -97,11 +98,16 @@ class RunsController(QObject):
         self._window.runs.set_runs(runs)
         self._lay_over()
 
+    @Slot(bool)
+    def _see(self, visible: bool) -> None:
+        self._in_sight = visible
+        self._lay_over()
+
     @Slot()
     def _lay_over(self) -> None:
         """Mark the tree while the panel is in sight."""
-        panel, shown, tree = self._window.runs, self._runs.shown, self._window.tree
-        if shown is not None and panel.counts_on_tree and panel.isVisible():
+        shown, tree = self._runs.shown, self._window.tree
+        if shown is not None and self._in_sight and self._window.runs.counts_on_tree:
             self._overlay = runs_overlay(shown)
             tree.set_overlay(self._overlay)
         elif self._overlay is not None:
