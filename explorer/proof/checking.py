@@ -25,7 +25,7 @@ from explorer.models.self_check import TOLERANCE as PASS_TOLERANCE
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.proof.compare import dense, difference, kept, on_threshold, within_rounding
 from explorer.proof.reference import ReferenceStage, overflows, probabilities, reference_stages
-from explorer.proof.report import LISTED, TOLERANCE, FreshCheck, NodeCheck, ProofReport, StageCheck, Verdict
+from explorer.proof.report import LISTED, TOLERANCE, Difference, FreshCheck, NodeCheck, ProofReport, StageCheck, Verdict
 
 FILTERS = N_("Running the filters of transformers")
 FRESH_PASS = N_("Computing the step once more without a cache")
@@ -70,6 +70,7 @@ def check_filters(check: NodeCheck, device: str = "cpu", dtype: str = "float32")
         scores=difference(check.processed, found.scores, ours & theirs),
         sampling=difference(check.sampling_probs, found.sampling),
         model=difference(check.model_probs, found.model),
+        torch_sum=_torch_sum(check, found),
         kept=int(ours.sum()),
         kept_there=int(theirs.sum()),
         only_here=tuple(only_here[:LISTED].tolist()),
@@ -117,6 +118,14 @@ def _compare(check: NodeCheck, reference: Sequence[ReferenceStage]) -> _Comparis
         overflows=overflown,
         verdict="different" if overflown else _verdict(check, scores, sampling, model),
     )
+
+
+def _torch_sum(check: NodeCheck, found: _Comparison) -> Difference:
+    """How far torch's float32 softmax is from the exact one, at its worst."""
+    errors = [difference(found.model, probabilities(check.logits, exact=True))]
+    if not found.overflows:
+        errors.append(difference(found.sampling, probabilities(found.scores, exact=True)))
+    return max(errors, key=lambda error: error.value)
 
 
 def _stage(step: TraceStep, theirs: ReferenceStage) -> StageCheck:

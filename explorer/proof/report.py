@@ -102,6 +102,8 @@ class FreshCheck:
 class ProofReport:
     """What a check found. ``kept_there`` and ``only_there`` speak of transformers.
 
+    ``torch_sum`` is how far torch's softmax, which sums in float32, is itself from the exact probabilities: part of
+    the differences ``sampling`` and ``model``. What is shown is within `TOLERANCE` of the exact ones where it agrees.
     ``only_here`` and ``only_there`` list up to `LISTED` ids that one side alone keeps, by id; ``differing`` counts them
     all. ``doubtful_stage``: the stage whose threshold a token meets to within rounding, where that is what differs.
     ``overflows``: transformers' own scores are not finite. ``fresh`` is None where memory did not suffice for the pass.
@@ -112,6 +114,7 @@ class ProofReport:
     scores: Difference
     sampling: Difference
     model: Difference
+    torch_sum: Difference
     kept: int
     kept_there: int
     only_here: tuple[int, ...]
@@ -149,6 +152,7 @@ class ProofReport:
             "max_abs_score_diff": _difference(self.scores),
             "max_abs_sampling_prob_diff": _difference(self.sampling),
             "max_abs_model_prob_diff": _difference(self.model),
+            "torch_float32_sum_error": _difference(self.torch_sum),
             "kept": {
                 "here": self.kept,
                 "transformers": self.kept_there,

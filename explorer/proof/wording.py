@@ -75,6 +75,7 @@ def facts(report: ProofReport, label: Label) -> list[tuple[str, str]]:
         (tr("Largest difference of a processed score"), _where(report.scores, label)),
         (tr("Largest difference of a sampling probability"), _where(report.sampling, label)),
         (tr("Largest difference of a model probability"), _where(report.model, label)),
+        (tr("Part of that: torch's own softmax, summed in float32, is off by"), _where(report.torch_sum, label)),
         (tr("Tokens that can be drawn"), _kept(report.kept, report.kept_there)),
     ]
     if report.only_here:

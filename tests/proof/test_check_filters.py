@@ -63,7 +63,7 @@ def test_every_stage_has_a_counterpart_or_is_named_as_lacking_one() -> None:
     assert [stage.name for stage in report.stages] == [stage.name for stage in sampling.stages if sampling.runs(stage)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_random_logits_settings_and_orders_agree(data: st.DataObject) -> None:
     raw = _logits(data)
@@ -75,11 +75,12 @@ def test_random_logits_settings_and_orders_agree(data: st.DataObject) -> None:
     if report.verdict in ("identical", "rounding") and report.doubtful_stage is None:
         assert report.kept == report.kept_there
         assert report.differing == 0
-        assert report.sampling.value <= 1e-6
-        assert report.model.value <= 1e-6
+        assert report.sampling.value <= 1e-6 + report.torch_sum.value
+        assert report.model.value <= 1e-6 + report.torch_sum.value
+        assert report.torch_sum.value <= 1e-6  # 2 000 terms at most
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_one_changed_number_is_found(data: st.DataObject) -> None:
     raw = gumbel(data.draw(st.integers(4, 400)), data.draw(st.integers(0, 10_000)))
@@ -130,7 +131,7 @@ def test_a_large_vocabulary_is_within_rounding_of_torch() -> None:
     """The float32 sum of 262 144 terms is off by more than the tolerance; that is torch's rounding, not a fault."""
     report = check_filters(shown(gumbel(262_144, 1), SamplingParams.make(temperature=0.8, top_p=0.95)))
     assert report.verdict == "rounding"
-    assert report.largest.value < 1e-5
+    assert 1e-6 < report.largest.value <= report.torch_sum.value + 1e-6
 
 
 def test_no_filter_at_all_is_compared_too() -> None:
