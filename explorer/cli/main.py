@@ -17,6 +17,7 @@ from explorer.cli.export import export
 from explorer.cli.groups import ArgumentError
 from explorer.cli.library import add_to
 from explorer.cli.models import models
+from explorer.cli.replay import replay
 from explorer.cli.search import beam_command, expand_command
 from explorer.cli.sessions import sessions
 from explorer.i18n import N_, lend_to_libraries, set_language, system_language, tr
@@ -51,6 +52,7 @@ app.command("pick", help=N_("Take one token by hand in a stored session."))(pick
 app.command("expand", help=N_("Show many continuations of a prompt, with what they leave out."))(expand_command)
 app.command("beam", help=N_("Search for the best endings with beams, step by step."))(beam_command)
 app.command("score", help=N_("Score a given text token by token."))(score)
+app.command("replay", help=N_("Show a session step by step, or run it again and compare."))(replay)
 app.command("export", help=N_("Write a session to a file: a picture of its tree, or its data."))(export)
 
 

@@ -63,7 +63,8 @@ def test_sessions_are_listed_shown_and_deleted(cli: Cli, table: Tables) -> None:
     assert cli("sessions", "show", ids[0]).code == 0
     assert "eos-tree" in cli("sessions").out
 
-    assert cli("sessions", "delete", ids[0], "--json").json == {"deleted": ids[0]}
+    assert cli("sessions", "delete", ids[0], "--json").json == {"trashed": [ids[0]]}
+    assert cli("sessions", "empty-trash", "--json").json == {"deleted": [ids[0]]}
     gone = cli("sessions", "show", ids[0])
     assert (gone.code, gone.out) == (2, "")
 
