@@ -147,6 +147,8 @@ class NodeRow:
 
     def _sampled(self, token_ids: IdArray, model: DoubleArray) -> DoubleArray:
         """Log-probabilities of given tokens under the settings' own chain, NaN where they cannot be drawn."""
+        if not len(token_ids):
+            return model
         if not self._sampling.values:
             return np.where(np.isneginf(model), np.nan, model)
         if filters_left_out(self._sampling):

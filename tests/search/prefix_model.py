@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,9 +32,18 @@ class PrefixModel(PreTrainedModel, GenerationMixin):
 
 
 def generate(
-    table: Table, vocab_size: int, prompt: Sequence[int], eos: Sequence[int], **settings: Any
+    table: Table,
+    vocab_size: int,
+    prompt: Sequence[int],
+    eos: Sequence[int],
+    *,
+    allowed: Callable[[Path], list[int]] | None = None,
+    **settings: Any,
 ) -> list[tuple[Path, float]]:
-    """transformers' beam search: paths (end token included, padding cut) and scores, fillers included."""
+    """transformers' beam search: paths (end token included, padding cut) and scores, fillers included.
+
+    ``allowed`` gives the tokens that may follow a path (``prefix_allowed_tokens_fn``).
+    """
     model = PrefixModel(table, vocab_size, len(prompt))
     config = GenerationConfig(
         do_sample=False,
@@ -45,8 +54,11 @@ def generate(
         output_scores=True,
         **settings,
     )
+    options: dict[str, Any] = {}
+    if allowed is not None:
+        options["prefix_allowed_tokens_fn"] = lambda _, ids: allowed(tuple(ids.tolist()[len(prompt) :]))
     with torch.no_grad():
-        result = model.generate(torch.tensor([list(prompt)]), generation_config=config)
+        result = model.generate(torch.tensor([list(prompt)]), generation_config=config, **options)
     found = []
     for ids, score in zip(result.sequences.tolist(), result.sequences_scores.tolist(), strict=True):
         path = ids[len(prompt) :]

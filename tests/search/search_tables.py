@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from explorer.decoding.params import SamplingParams, StopParams
 from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent, StopPath, check_stop
+from explorer.grammar.provider import Grammars
 from explorer.search.beam import BeamStep, Path, beam_search
 from explorer.search.beam_settings import BeamSettings, beam_filters
 from explorer.search.rows import BeamScores, NodeRow
@@ -55,6 +56,7 @@ class TableSearch:
         *,
         max_new_tokens: int,
         sampling: SamplingParams | None = None,
+        grammars: Grammars | None = None,
     ) -> None:
         self._table = table
         self._prompt = tuple(prompt)
@@ -62,6 +64,7 @@ class TableSearch:
         self._stopping = StopParams(max_new_tokens=max_new_tokens, eos_token_ids=tuple(eos))
         self._sampling = sampling or SamplingParams()
         self._settings = BeamSettings()
+        self._grammars = grammars
         self.calls = 0
 
     def steps(self, settings: BeamSettings) -> list[BeamStep]:
@@ -78,9 +81,8 @@ class TableSearch:
     def _score(self, paths: Sequence[Path], count: int) -> list[BeamScores]:
         self.calls += 1
         filters, renormalize = beam_filters(self._sampling), self._settings.renormalize_logits
-        rows = [
-            NodeRow(self._table(path), self._sampling, StepContext(self._prompt, path, self._eos)) for path in paths
-        ]
+        contexts = [StepContext(self._prompt, path, self._eos, self._grammars) for path in paths]
+        rows = [NodeRow(self._table(context.generated_ids), self._sampling, context) for context in contexts]
         return [row.beam_scores(count, filters, renormalize=renormalize) for row in rows]
 
     def _stop(self, path: Path) -> StopEvent | None:
