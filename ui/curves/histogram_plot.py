@@ -132,10 +132,10 @@ class HistogramPlot(Plot):
         painter.drawLine(QPointF(area.left(), middle), QPointF(area.right(), middle))
         title = tr("by the probability of one token (logarithmic)")
         width = QFontMetricsF(self.small_font).horizontalAdvance(title)
-        place = QRectF(area.left() + 4, area.bottom() - self.line_height - 2, width + 4, self.line_height)
-        painter.fillRect(place, QColor(colours.surface))  # a bar may reach down to it
+        strip = QRectF(area.left() + 4, area.bottom() - self.line_height - 2, width + 4, self.line_height)
+        painter.fillRect(strip, QColor(colours.surface))  # a bar may reach down to it
         painter.setPen(QColor(colours.quiet))
-        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, title)
+        painter.drawText(strip, Qt.AlignmentFlag.AlignCenter, title)
 
     def _paint_axes(self, painter: QPainter, area: QRectF, histogram: Histogram, colours: Colours) -> None:
         metrics = QFontMetricsF(self.small_font)
