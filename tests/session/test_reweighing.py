@@ -52,10 +52,9 @@ def test_other_settings_move_every_share_and_ask_the_model_nothing(
     before = session.commands
     assert isinstance(workspace.engine, InProcessEngine)
     passes = workspace.engine.passes
-    (reading,) = Reweigher(session).what_if(Settings().with_sampling(temperature=0.5, top_p=0.6))
+    *_, reading = Reweigher(session).what_if(Settings().with_sampling(temperature=0.5, top_p=0.6))
     a = 0.36 / (0.36 + 0.16)
     assert reading.edge.tolist() == pytest.approx([1, 1, 0.55**2 / (0.55**2 + 0.45**2), 1, 0.45**2 / 0.505, 0])
-    assert a > 0.6
     assert reading.path_logprob[5] == -math.inf
     assert reading.entropy[ROOT] == pytest.approx(0, abs=1e-6)
     assert reading.complete
@@ -63,15 +62,15 @@ def test_other_settings_move_every_share_and_ask_the_model_nothing(
     assert session.commands == before
 
     without_model = open_workspace(None).open_session(session.id or 0)
-    (again,) = Reweigher(without_model).what_if(Settings().with_sampling(temperature=0.5, top_p=0.6))
+    *_, again = Reweigher(without_model).what_if(Settings().with_sampling(temperature=0.5, top_p=0.6))
     assert again.edge.tolist() == reading.edge.tolist()
 
 
 def test_filters_that_look_at_the_path_see_the_path(workspace: Workspace) -> None:
     session = grown(workspace)
-    (reading,) = Reweigher(session).what_if(Settings().with_sampling(ban=(4,)))
+    *_, reading = Reweigher(session).what_if(Settings().with_sampling(ban=(4,)))
     assert reading.edge[3] == 0
-    (reading,) = Reweigher(session).what_if(Settings().with_sampling(no_repeat_ngram_size=1))
+    *_, reading = Reweigher(session).what_if(Settings().with_sampling(no_repeat_ngram_size=1))
     assert reading.edge.tolist() == pytest.approx([1, 0.6, 0.55, 1.0, 0.45, 0.4])  # A may not come again after A C
 
 
@@ -95,7 +94,7 @@ def test_what_is_in_sight_is_read_first_and_slices_can_be_stopped(
 def test_hidden_nodes_have_no_weight_and_their_mass_is_unseen(workspace: Workspace) -> None:
     session = grown(workspace)
     session.delete_branch(4)
-    (reading,) = Reweigher(session).what_if(Settings())
+    *_, reading = Reweigher(session).what_if(Settings())
     assert np.isnan(reading.edge[4])
     assert reading.unseen[1] == pytest.approx(0.45)
 
@@ -109,7 +108,7 @@ def test_a_bare_root_and_a_long_chain(open_workspace: WorkspaceMaker) -> None:
         "otherwise": {"probs": {"A": 0.5, "B": 0.5}},
     }
     session = open_workspace(table).new_session()
-    (reading,) = Reweigher(session).what_if(Settings())
+    *_, reading = Reweigher(session).what_if(Settings())
     assert reading.edge.tolist() == [1.0]
     list(session.run("greedy", max_steps=300))
     reading = list(Reweigher(session).what_if(Settings().with_sampling(temperature=2.0)))[-1]
