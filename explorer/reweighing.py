@@ -45,21 +45,21 @@ class TreeReading:
         return self.done == self.total
 
 
-def model_reading(tree: TokenTree, entropy: DoubleArray | None = None) -> TreeReading:
-    """The model's own probabilities, temperature 1 and no filter, as recorded with every edge."""
+def model_reading(tree: TokenTree) -> TreeReading:
+    """The model's own probabilities, temperature 1 and no filter, as recorded with every edge; no entropies."""
     edge = _edges(tree)
     for node in tree.nodes():
         edge[node.id] = np.exp(node.edge.model_logprob)
-    return _reading(tree, edge, entropy)
+    return _reading(tree, edge, _unknown(tree))
 
 
-def recorded_reading(tree: TokenTree, entropy: DoubleArray | None = None) -> TreeReading:
-    """The sampling probabilities under the settings of each step; 0 where a token was forced past a filter."""
+def recorded_reading(tree: TokenTree) -> TreeReading:
+    """The sampling probabilities under the settings of each step; 0 where a token was forced; no entropies."""
     edge = _edges(tree)
     for node in tree.nodes():
         sampled = node.edge.sampling_logprob
         edge[node.id] = 0.0 if sampled is None else np.exp(sampled)
-    return _reading(tree, edge, entropy)
+    return _reading(tree, edge, _unknown(tree))
 
 
 class Reweigher:
@@ -80,7 +80,7 @@ class Reweigher:
         Children of ``first`` (what is in sight) are read before the others. Raises `Cancelled`, `StoreError`.
         """
         tree = self._session.tree
-        edge, entropy = _edges(tree), np.full(tree.next_id, np.nan)
+        edge, entropy = _edges(tree), _unknown(tree)
         children = _children(tree)
         order = list(dict.fromkeys([*(node for node in first if node in children), *children]))
         begun = time.monotonic()
@@ -94,17 +94,6 @@ class Reweigher:
                 yield _reading(tree, edge.copy(), entropy.copy(), number, len(order))
                 begun = time.monotonic()
         yield _reading(tree, edge, entropy, len(order), len(order))
-
-    def entropies(self, cancel: CancelToken | None = None) -> DoubleArray:
-        """The entropy of the model's own distribution after every node, float64[n] nats; NaN where nothing is kept."""
-        found = np.full(self._session.tree.next_id, np.nan)
-        for node in (ROOT, *(node.id for node in self._session.tree.nodes())):
-            if cancel is not None:
-                cancel.raise_if_cancelled()
-            logits = self._logits(node)
-            if logits is not None:
-                found[node] = logits.entropy
-        return found
 
     def _weigh(
         self, parent: NodeId, children: Sequence[NodeId], settings: Settings, edge: DoubleArray, entropy: DoubleArray
@@ -137,8 +126,12 @@ class Reweigher:
         return logits
 
 
+def _unknown(tree: TokenTree) -> DoubleArray:
+    return np.full(tree.next_id, np.nan)
+
+
 def _edges(tree: TokenTree) -> DoubleArray:
-    edge = np.full(tree.next_id, np.nan)
+    edge = _unknown(tree)
     edge[ROOT] = 1.0
     return edge
 
@@ -150,14 +143,11 @@ def _children(tree: TokenTree) -> dict[NodeId, list[NodeId]]:
     return dict(found)
 
 
-def _reading(
-    tree: TokenTree, edge: DoubleArray, entropy: DoubleArray | None, done: int = 0, total: int = 0
-) -> TreeReading:
-    size = tree.next_id
+def _reading(tree: TokenTree, edge: DoubleArray, entropy: DoubleArray, done: int = 0, total: int = 0) -> TreeReading:
     ids = np.array([node.id for node in tree.nodes()], np.int64)
     parents = np.array([node.parent for node in tree.nodes()], np.int64)
     depths = np.array([node.depth for node in tree.nodes()], np.int64)
-    path = np.full(size, np.nan)
+    path = _unknown(tree)
     path[ROOT] = 0.0
     with np.errstate(divide="ignore"):
         steps = np.log(edge)
@@ -166,9 +156,9 @@ def _reading(
         starts = np.flatnonzero(np.diff(depths[order], prepend=-1))
         for level in np.split(order, starts[1:]):  # a level at a time: parents are done before their children
             path[ids[level]] = path[parents[level]] + steps[ids[level]]
-    held = np.zeros(size)
+    held = np.zeros(tree.next_id)
     np.add.at(held, parents, edge[ids])
-    unseen = np.full(size, np.nan)
+    unseen = _unknown(tree)
     above = np.unique(parents)
     unseen[above] = np.clip(1.0 - held[above], 0.0, 1.0)
-    return TreeReading(edge, path, np.full(size, np.nan) if entropy is None else entropy, unseen, done, total)
+    return TreeReading(edge, path, entropy, unseen, done, total)

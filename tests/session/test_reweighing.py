@@ -53,7 +53,6 @@ def test_other_settings_move_every_share_and_ask_the_model_nothing(
     assert isinstance(workspace.engine, InProcessEngine)
     passes = workspace.engine.passes
     *_, reading = Reweigher(session).what_if(Settings().with_sampling(temperature=0.5, top_p=0.6))
-    a = 0.36 / (0.36 + 0.16)
     assert reading.edge.tolist() == pytest.approx([1, 1, 0.55**2 / (0.55**2 + 0.45**2), 1, 0.45**2 / 0.505, 0])
     assert reading.path_logprob[5] == -math.inf
     assert reading.entropy[ROOT] == pytest.approx(0, abs=1e-6)
@@ -113,4 +112,4 @@ def test_a_bare_root_and_a_long_chain(open_workspace: WorkspaceMaker) -> None:
     list(session.run("greedy", max_steps=300))
     reading = list(Reweigher(session).what_if(Settings().with_sampling(temperature=2.0)))[-1]
     assert reading.path_logprob[-1] == pytest.approx(300 * math.log(0.5))
-    assert Reweigher(session).entropies()[:-1].tolist() == pytest.approx([math.log(2)] * 300)
+    assert reading.entropy[:-1].tolist() == pytest.approx([math.log(2)] * 300)
