@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import BinaryIO
 
-from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QSize, QSizeF, Qt
 from PySide6.QtGui import QImage, QPageSize, QPdfWriter, QTransform
 
 from explorer import __version__
@@ -15,7 +15,7 @@ from explorer.export.document import ExportError
 from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
 from explorer.tree import ROOT
-from ui.export.painters import FilePainter, PdfPainter
+from ui.export.painters import PdfPainter, PixelPainter
 from ui.export.sheet import Sheet
 from ui.export.svg_painter import SvgPainter, number, xml_text
 from ui.export.work import Work
@@ -33,6 +33,7 @@ MOST_NODES = 100_000
 
 _POINTS_PER_PIXEL = 72 / 96
 _DPI = 1200
+_PNG_QUALITY = 60  # lossless all the same: Qt's name for how hard to compress, here half as long and a tenth larger
 _OVERVIEW_RATIO = 3.0  # pixels of an overview within a vector picture
 _PROGRAM = f"Token Tree Explorer {__version__}"
 
@@ -44,7 +45,7 @@ def paint_image(sheet: Sheet, work: Work, scale: float) -> QImage:
     if image.isNull():
         raise _no_memory(sheet, scale)
     image.fill(Qt.GlobalColor.transparent)
-    painter = FilePainter(image, work)
+    painter = PixelPainter(image, work)
     try:
         sheet.paint(painter, work, QTransform.fromScale(scale, scale), scale)
     finally:
@@ -66,7 +67,7 @@ def write_png(sheet: Sheet, file: BinaryIO, work: Work) -> None:
     work.write()
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if not image.save(buffer, "PNG"):  # type: ignore[call-overload]
+    if not image.save(buffer, "PNG", _PNG_QUALITY):  # type: ignore[call-overload]
         raise _no_memory(sheet, sheet.options.scale)
     file.write(buffer.data().data())
 
@@ -158,14 +159,19 @@ def pdf_shrink(sheet: Sheet) -> float:
 def largest_scale(sheet: Sheet) -> float:
     """The largest scale at which the picture can be a PNG file."""
     width, height = sheet.size.width(), sheet.size.height()
-    most = min((MOST_SIDE - 1) / max(width, height), math.sqrt(MOST_PIXELS / (width * height)))
-    return math.floor(most * 1000) / 1000
+    thousandths = math.floor(1000 * min(MOST_SIDE / max(width, height), math.sqrt(MOST_PIXELS / (width * height))))
+    while thousandths > 1 and not _fits(sheet.pixels(thousandths / 1000)):  # both sides are rounded up
+        thousandths -= 1
+    return thousandths / 1000
+
+
+def _fits(size: QSize) -> bool:
+    return max(size.width(), size.height()) <= MOST_SIDE and size.width() * size.height() <= MOST_PIXELS
 
 
 def check_pixels(sheet: Sheet, scale: float) -> None:
     """Raises `ExportError` where a picture of this scale is more than a PNG file can hold."""
-    size = sheet.pixels(scale)
-    if max(size.width(), size.height()) > MOST_SIDE or size.width() * size.height() > MOST_PIXELS:
+    if not _fits(sheet.pixels(scale)):
         raise _too_large(sheet, scale)
 
 

@@ -56,13 +56,14 @@ class Sheet:
         self._legend = PictureLegend(self.tree.frame, self._small_font, width) if options.legend else None
         self._title_metrics, self._small_metrics = QFontMetricsF(self._title_font), QFontMetricsF(self._small_font)
         self._tree_top = PADDING + _block(len(self._title_lines), self._title_metrics)
-        self._legend_top = self._tree_top + self.tree.size.height() + _GAP
-        legend = self._legend.height + _GAP / 2 if self._legend else 0.0
-        self._stamp_top = self._legend_top + legend
-        bottom = self._stamp_top + len(self._stamp_lines) * self._small_metrics.lineSpacing()
-        self.size = QSizeF(
-            math.ceil(width + 2 * PADDING), math.ceil(bottom - (0 if self.stamp else _GAP / 2) + PADDING)
-        )
+        bottom = self._tree_top + self.tree.size.height()
+        self._legend_top = self._stamp_top = bottom + _GAP
+        if self._legend:
+            bottom = self._legend_top + self._legend.height
+            self._stamp_top = bottom + _GAP / 2
+        if self._stamp_lines:
+            bottom = self._stamp_top + len(self._stamp_lines) * self._small_metrics.lineSpacing()
+        self.size = QSizeF(math.ceil(width + 2 * PADDING), math.ceil(bottom + PADDING))
 
     def pixels(self, scale: float) -> QSize:
         """The size of a picture of pixels at a scale."""
@@ -85,6 +86,7 @@ class Sheet:
         if self.tree.clipped:
             painter.setClipRect(QRectF(QPointF(), self.tree.size))
         self.tree.paint(painter, pixel_ratio)
+        painter.setClipping(False)
         _rebase(painter, base)
 
     def tree_place(self) -> QPointF:

@@ -34,8 +34,8 @@ from PySide6.QtGui import (
 Write = Callable[[str], None]
 Paint = QBrush | QColor | QGradient | Qt.BrushStyle | Qt.GlobalColor
 
-# What XML 1.0 has no way to write, and halves of surrogate pairs.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML 1.0 has no way to write, halves of surrogate pairs, and carriage returns, which it reads as line feeds.
+_UNWRITABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CAPS = {
     Qt.PenCapStyle.FlatCap: "butt",
     Qt.PenCapStyle.SquareCap: "square",
@@ -112,7 +112,8 @@ class SvgPainter(QPainter):
         self._stroke: str | None = None  # None: to be worked out when a shape needs it
         self._fill: str | None = None
         self._colours: dict[tuple[str, int], str] = {}
-        self._gradients = 0
+        self._definitions = 0
+        self._clipped = False
         self._fonts: list[_Font] = []
 
     # --- state -------------------------------------------------------------------------------------------------------
@@ -179,6 +180,24 @@ class SvgPainter(QPainter):
 
     def rotate(self, degrees: float) -> None:
         self._move(QTransform().rotate(degrees) * self._state.transform)
+
+    def setClipRect(self, rect: QRectF, *_: Any) -> None:  # type: ignore[override]
+        """Cut what follows, until `setClipping` with False. One clip at a time."""
+        if self._clipped:
+            _refuse("a clip within a clip")
+        self.close_group()
+        self._definitions += 1
+        name, area = f"clip{self._definitions}", _box(self._state.transform.mapRect(rect))
+        self._write(f'<clipPath id="{name}"><rect {area}/></clipPath><g clip-path="url(#{name})">')
+        self._clipped = True
+
+    def setClipping(self, enable: bool) -> None:
+        if enable:
+            _refuse("QPainter.setClipping")
+        self.close_group()
+        if self._clipped:
+            self._write("</g>")
+        self._clipped = False
 
     def _move(self, transform: QTransform) -> None:
         self._state.transform = transform
@@ -370,8 +389,8 @@ class SvgPainter(QPainter):
 
     def _define(self, gradient: QLinearGradient) -> str:
         """Write a gradient and return its name."""
-        self._gradients += 1
-        name = f"gradient{self._gradients}"
+        self._definitions += 1
+        name = f"gradient{self._definitions}"
         start, end = gradient.start(), gradient.finalStop()
         line = f'x1="{number(start.x())}" y1="{number(start.y())}" x2="{number(end.x())}" y2="{number(end.y())}"'
         stops = "".join(
