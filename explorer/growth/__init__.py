@@ -3,7 +3,7 @@ gesture each."""
 
 from explorer.growth.beams import BeamProgress, BeamRun, beam_runs, search_beams
 from explorer.growth.expansion import ExpansionRound, expand
-from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, passes, runs_csv, samples_report
+from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, partings, passes, runs_csv, samples_report
 from explorer.growth.samples import SampleBatch, SampleProgress, SampleRun, sample_runs, sample_runs_of
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "beam_runs",
     "expand",
     "finish_of",
+    "partings",
     "passes",
     "runs_csv",
     "sample_runs",

@@ -91,6 +91,12 @@ def passes(tree: TokenTree, start: NodeId, runs: Iterable[SampleRun]) -> dict[No
     return dict(counts)
 
 
+def partings(tree: TokenTree, counts: Mapping[NodeId, int], total: int) -> frozenset[NodeId]:
+    """The nodes whose count in `passes` is not that of the node before: where some of ``total`` runs went elsewhere,
+    or had ended."""
+    return frozenset(node for node, count in counts.items() if counts.get(tree.node(node).parent, total) != count)
+
+
 class _Texts:
     """Texts of paths from one node on."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from explorer.growth import sample_runs
-from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, passes, runs_csv, samples_report
+from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, partings, passes, runs_csv, samples_report
 from explorer.growth.samples import SampleRun
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
@@ -98,6 +98,10 @@ def test_how_many_runs_pass_a_node(session: Session) -> None:
                 expected[node] = expected.get(node, 0) + 1
     assert counts == expected
     assert sum(counts.get(child, 0) for child in session.tree.children(1)) == 30
+    differs = {node for node in counts if counts.get(session.tree.node(node).parent, 30) != counts[node]}
+    assert partings(session.tree, counts, 30) == differs
+    assert differs
+    assert len(differs) < len(counts)
     assert passes(session.tree, 1, ()) == {}
     assert passes(session.tree, 1, [SampleRun(0, 0, 1)]) == {}
 
