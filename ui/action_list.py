@@ -72,6 +72,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         ("Ctrl+Shift+E",),
     ),
     ActionSpec(
+        "copy_python",
+        N_("Copy as Python…"),
+        N_("Show the current path as a script for plain torch and transformers that arrives at the same tokens."),
+        ("Ctrl+Shift+P",),
+    ),
+    ActionSpec(
         "find",
         N_("Find a token…"),
         N_("Look up any token of the vocabulary by its text or id."),
@@ -108,6 +114,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "get_smollm2",
         N_("Get SmolLM2 (98 MB)"),
         N_("Fetch SmolLM2-135M-Instruct if it is not here yet, and open it."),
+    ),
+    ActionSpec(
+        "check_transformers",
+        N_("Check against transformers…"),
+        N_("Run the library's own filters on this node's logits, and a pass without a cache, and compare the numbers."),
+        ("Ctrl+Shift+T",),
     ),
     ActionSpec(
         "restart_engine",
@@ -200,6 +212,7 @@ MENUS: tuple[Menu, ...] = (
             "delete_branch",
             "copy_text",
             "copy_picture",
+            "copy_python",
             SEPARATOR,
             "find",
             "edit_prompt",
@@ -240,6 +253,7 @@ MENUS: tuple[Menu, ...] = (
             "get_smollm2",
             "open_lesson",
             SEPARATOR,
+            "check_transformers",
             "restart_engine",
         ),
     ),

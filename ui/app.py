@@ -33,6 +33,7 @@ from ui.controllers.growth_controller import GrowthController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
+from ui.controllers.proof_controller import ProofController
 from ui.controllers.ruler_controller import RulerController
 from ui.controllers.runs_controller import RunsController
 from ui.controllers.session_controller import SessionController
@@ -157,6 +158,7 @@ class Explorer(QObject):
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path
         )
+        self.proof = ProofController(window, self.session_thread, self.session, self.views, self.library.load_model)
         self.exports = ExportController(
             window, self._preferences, self.bridge, self.picture_thread, self.session_thread, self.session
         )

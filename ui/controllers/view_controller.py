@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QPoint, QTimer, Slot
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
@@ -27,6 +27,9 @@ _LONG_PASS = 64  # tokens
 
 class ViewController(QObject):
     """Between the session's events and the tree, the candidates, the path and its banner."""
+
+    node_menu_opening = Signal(object, int)
+    """The `QMenu` of a node of the tree, to be added to."""
 
     def __init__(self, window: MainWindow, session: SessionController) -> None:
         super().__init__(window)
@@ -186,6 +189,7 @@ class ViewController(QObject):
         menu.addAction(tr("Go here"), lambda: self._session.select(node_id))
         if node_id != ROOT:
             menu.addAction(tr("Delete branch"), lambda: self._session.delete_branch(node_id))
+        self.node_menu_opening.emit(menu, node_id)
         menu.exec(at)
         menu.deleteLater()
 
