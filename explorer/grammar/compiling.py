@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from explorer.grammar.constraint import Constraint, GrammarKind
 from explorer.i18n import N_
 from explorer.messages import SettingsError, UserMessage
 
-# Without it llguidance allows only one tokenisation of every forced text; we let the model choose among all.
-_OPTION: Final = '\n%llguidance {"no_forcing": true}'
+if TYPE_CHECKING:
+    from llguidance import LLMatcher
 
 _PLACE: Final = re.compile(r"(?:at )?(\d+)\((\d+)\): ")
 _REGEX_ERROR: Final = re.compile(r"regex parse error:\n((?: {4}.*\n)+?) {4}( *)\^+\nerror: (.*)")
@@ -59,27 +59,40 @@ def grammar_error(
     )
 
 
-def source_of(constraint: Constraint) -> str:
-    """``constraint`` in llguidance's own variant of Lark. Raises `GrammarError` for a schema that is no JSON."""
+def check_text(constraint: Constraint) -> None:
+    """Raise `GrammarError` for a text that is none, or no JSON where it should be a schema."""
     text = constraint.text
+    if "\0" in text:
+        raise grammar_error(constraint, "there is a NUL character", *_at(text, text.index("\0")))
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise grammar_error(constraint, "half a character", *_at(text, error.start)) from error
     if constraint.kind == "json_schema":
         _check_json(constraint)
-        return f"start: %json {text}{_OPTION}"
-    if constraint.kind == "regex":
-        from llguidance import LLMatcher  # 30 ms that only grammars pay
-
-        return str(json.loads(LLMatcher.grammar_from_regex(text))["grammars"][0]["lark_grammar"]) + _OPTION
-    return text + _OPTION
 
 
-def check_without_vocabulary(constraint: Constraint) -> None:
-    """Raise `GrammarError` for what is wrong with any vocabulary; names of special tokens are not looked at."""
-    source = source_of(constraint)
-    from llguidance import LLMatcher
+def check_without_vocabulary(constraint: Constraint) -> tuple[str, ...]:
+    """What of a schema is not enforced because it says so itself (``x-guidance: lenient``), in llguidance's words.
 
-    failed, messages = LLMatcher.validate_grammar_with_warnings(source)
+    Raises `GrammarError` for what is wrong with any vocabulary; names of special tokens are not looked at.
+    """
+    check_text(constraint)
+    from llguidance import LLMatcher  # 30 ms that only grammars pay
+
+    failed, messages = LLMatcher.validate_grammar_with_warnings(_source_of(constraint, LLMatcher))
     if failed:
         raise explained(constraint, messages[0])
+    return tuple(message for message in messages if not message.startswith("no tokenizer"))
+
+
+def _source_of(constraint: Constraint, matcher: type[LLMatcher]) -> str:
+    """``constraint`` as llguidance's Python classes take it."""
+    if constraint.kind == "json_schema":
+        return matcher.grammar_from_json_schema(constraint.text)
+    if constraint.kind == "regex":
+        return matcher.grammar_from_regex(constraint.text)
+    return json.dumps({"grammars": [{"lark_grammar": constraint.text}]})
 
 
 def explained(constraint: Constraint, error: str) -> GrammarError:
@@ -90,7 +103,7 @@ def explained(constraint: Constraint, error: str) -> GrammarError:
         line, column = int(place[1]), int(place[2])
     said = raw[place.end() :] if place else raw
     problem = _SNIPPET.sub("", said).strip()
-    details = said.replace(_OPTION.strip(), "").rstrip(" |0123456789\n") if constraint.kind == "lark" else problem
+    details = said.strip("\n") if constraint.kind == "lark" else problem
     if regex := _REGEX_ERROR.search(problem):
         shown, indent, what = regex.groups()
         if constraint.kind == "regex" and shown.count("\n") == 1:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from explorer.grammar.check import DocumentProblem, document_bytes, document_problems
-from explorer.grammar.compiling import GrammarError, explained, grammar_error, source_of
+from explorer.grammar.compiling import GrammarError, check_text, check_without_vocabulary, explained, grammar_error
 from explorer.grammar.constraint import Constraint
 from explorer.grammar.states import GrammarState, GrammarStates
-from explorer.grammar.tokens import token_environment
+from explorer.grammar.tokens import token_tree
 from explorer.text import Vocabulary
 
 if TYPE_CHECKING:
-    from llguidance import LLMatcher
+    from explorer.grammar.native import Matcher
 
 _KEPT: Final = 4
 
@@ -45,17 +45,18 @@ class Grammars:
         return states if isinstance(states, GrammarState) else states.state(generated)
 
     def check(self, constraint: Constraint) -> tuple[str, ...]:
-        """What llguidance warns of (in its words): parts of a schema that it was told to ignore.
+        """What of a schema is not enforced because it says so itself, in llguidance's words.
 
         Raises `GrammarError` where ``constraint`` cannot be used with this vocabulary.
         """
+        unenforced = check_without_vocabulary(constraint)
         matcher = self._matcher(constraint)
-        matcher.compute_bitmask()
-        if matcher.is_error():
-            if "NoExtension" in matcher.get_error().partition("\n")[0]:
+        matcher.mask()
+        if matcher.error:
+            if "NoExtension" in matcher.error.partition("\n")[0]:
                 raise grammar_error(constraint, "no token of this model can begin a text of it")
-            raise explained(constraint, matcher.get_error())
-        return tuple(self._matcher(constraint).get_grammar_warnings())
+            raise explained(constraint, matcher.error)
+        return unenforced
 
     def problems(
         self, constraint: Constraint, generated: Sequence[int], *, closed: bool
@@ -63,7 +64,7 @@ class Grammars:
         """What the grammar does not promise of the complete document ``generated``; ``closed`` by an end token."""
         with self._lock:
             if constraint not in self._warnings:
-                self._warnings = {constraint: tuple(self._matcher(constraint).get_grammar_warnings())}
+                self._warnings = {constraint: check_without_vocabulary(constraint)}
             warnings = self._warnings[constraint]
         return document_problems(constraint, document_bytes(self._vocabulary, generated, closed=closed), warnings)
 
@@ -86,12 +87,14 @@ class Grammars:
             nothing.flags.writeable = False
             return GrammarState("unusable", False, nothing, problem=str(error.message.params["problem"]))
 
-    def _matcher(self, constraint: Constraint) -> LLMatcher:
+    def _matcher(self, constraint: Constraint) -> Matcher:
         """A fresh matcher at the start. Raises `GrammarError`."""
-        source = source_of(constraint)
-        from llguidance import LLMatcher  # 30 ms that only grammars pay
-
-        matcher = LLMatcher(token_environment(self._vocabulary), source, log_level=0)
-        if matcher.is_error():
-            raise explained(constraint, matcher.get_error())
+        check_text(constraint)
+        try:
+            from explorer.grammar.native import Matcher  # loads llguidance, which only grammars pay
+        except (ImportError, OSError, AttributeError) as error:
+            raise grammar_error(constraint, f"llguidance cannot be loaded ({error})") from error
+        matcher = Matcher.at_start(token_tree(self._vocabulary), constraint.kind, constraint.text)
+        if matcher.error:
+            raise explained(constraint, matcher.error)
         return matcher

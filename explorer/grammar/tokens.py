@@ -9,60 +9,52 @@ from typing import TYPE_CHECKING, Final
 from explorer.text import Vocabulary
 
 if TYPE_CHECKING:
-    from llguidance import LLTokenizer
+    from explorer.grammar.native import TokenTree
 
-_KEPT: Final = 2  # 30 MB for 49 152 tokens, 150 MB for 262 144
+_KEPT: Final = 2  # 24 MB for 49 152 tokens, 110 MB for 262 144
 # llguidance marks special tokens with this byte, which UTF-8 never has; no text has a token with it.
-_MARKER: Final = 0xFF
+_MARKER: Final = b"\xff"
 _LONGEST_PIECE: Final = 1000  # bytes; its tree of tokens is 1 024 deep
 
 
-class _Pieces:
-    """What llguidance asks of a tokenizer, without one.
-
-    It is told of no end token and so adds one of its own, number ``len(vocabulary)``, whose bit in a mask says that the
-    text may end. Which real tokens end a text is a setting of decoding, and may be an ordinary word.
-    """
-
-    is_tokenizer_wrapper = True
-    eos_token_id = None
-    bos_token_id = None
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        pieces = (vocabulary.piece(token_id) for token_id in range(len(vocabulary)))
-        self.tokens = [piece if _MARKER not in piece and len(piece) <= _LONGEST_PIECE else b"" for piece in pieces]
-        self.special_token_ids = sorted(vocabulary.special_ids)
-
-    def __call__(self, text: str) -> list[int]:
-        raise NotImplementedError("texts are never tokenised: every tokenisation of a text is allowed")
-
-
-class _Environments:
+class _Trees:
     """Built once a vocabulary (0.2 s for 49 152 tokens, 1.4 s for 262 144), whichever thread asks first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._by_digest: OrderedDict[str, LLTokenizer] = OrderedDict()
+        self._by_digest: OrderedDict[str, TokenTree] = OrderedDict()
 
-    def get(self, vocabulary: Vocabulary) -> LLTokenizer:
-        from llguidance import LLTokenizer
+    def get(self, vocabulary: Vocabulary) -> TokenTree:
+        from explorer.grammar.native import TokenTree  # loads llguidance, which only grammars pay
 
         with self._lock:
             known = self._by_digest.get(vocabulary.sha256)
             if known is None:
-                known = self._by_digest[vocabulary.sha256] = LLTokenizer(_Pieces(vocabulary))  # type: ignore[arg-type]
+                known = self._by_digest[vocabulary.sha256] = TokenTree(_pieces(vocabulary))
             self._by_digest.move_to_end(vocabulary.sha256)
             while len(self._by_digest) > _KEPT:
                 self._by_digest.popitem(last=False)
             return known
 
 
-_ENVIRONMENTS: Final = _Environments()
+_TREES: Final = _Trees()
 
 
-def token_environment(vocabulary: Vocabulary) -> LLTokenizer:
-    """llguidance's tree of the vocabulary's tokens; ids are the vocabulary's own, one more stands for the end.
+def token_tree(vocabulary: Vocabulary) -> TokenTree:
+    """llguidance's tree of the vocabulary's tokens; ids are the vocabulary's own.
 
-    Tokens with the byte 0xFF, and pieces of more than 1 000 bytes, can follow no grammar.
+    One more, number ``len(vocabulary)``, stands for the end of the text: its bit in a mask says that the text may end.
+    Which real tokens end a text is a setting of decoding, and may be an ordinary word. Tokens with the byte 0xFF, and
+    pieces of more than 1 000 bytes, can follow no grammar.
     """
-    return _ENVIRONMENTS.get(vocabulary)
+    return _TREES.get(vocabulary)
+
+
+def _pieces(vocabulary: Vocabulary) -> list[bytes]:
+    pieces = []
+    for token_id in range(len(vocabulary)):
+        piece = vocabulary.piece(token_id)
+        if _MARKER in piece or len(piece) > _LONGEST_PIECE:
+            piece = b""
+        pieces.append(_MARKER + piece if piece and vocabulary.is_special(token_id) else piece)
+    return [*pieces, b""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -62,9 +62,11 @@ def paths(draw: st.DrawFn, vocabulary: Vocabulary, constraint: Constraint) -> tu
 @settings(max_examples=12)
 @given(data=st.data())
 def test_the_same_path_has_the_same_state(constraint: Constraint, small: Vocabulary, data: st.DataObject) -> None:
-    budget = data.draw(st.sampled_from([0, 4_000, 10_000, 10**7]))
+    matchers, budget = data.draw(st.sampled_from([(0, 0), (1, 600), (3, 2_000), (48, 10**7)]))
     known = Grammars(small)
-    states = GrammarStates(lambda: known._matcher(constraint), len(small), (END,), budget=budget)
+    states = GrammarStates(
+        lambda: known._matcher(constraint), len(small), (END,), mask_budget=budget, matchers=matchers
+    )
     walked = [data.draw(paths(small, constraint)) for _ in range(3)]
     asked = [path[:length] for path in walked for length in range(len(path) + 1)]
     for path in data.draw(st.permutations(asked + asked)):
@@ -73,16 +75,15 @@ def test_the_same_path_has_the_same_state(constraint: Constraint, small: Vocabul
 
 def test_what_is_remembered_is_bounded(small: Vocabulary) -> None:
     known = Grammars(small)
-    states = GrammarStates(lambda: known._matcher(OBJECT), len(small), (END,), budget=20_000)
+    states = GrammarStates(lambda: known._matcher(OBJECT), len(small), (END,), mask_budget=5 * len(small), matchers=3)
     for number in range(300):
         states.state(ids_of(small, f'{{"a{number}": {number}'))
-    assert states._bytes <= 20_000
-    assert len(states._kept) < 10
+    assert (len(states._states), len(states._matchers)) == (5, 3)
     places, waiting = 0, [states._root]
     while waiting:
         waiting += waiting.pop().children.values()
         places += 1
-    assert places < 100  # no skeleton of forgotten paths stays
+    assert places < 60  # no skeleton of forgotten paths stays
 
 
 def test_a_remembered_place_keeps_its_array(small: Vocabulary) -> None:
@@ -212,6 +213,55 @@ def test_pieces_longer_than_llguidance_takes() -> None:
     long = Vocabulary([b"a", b"a" * 1500, b"\xffab", b""], [])
     state = Grammars(long).state(Constraint("regex", "a*"), (), ())
     assert state.allowed.tolist() == [True, False, False, False]
+
+
+def python_tokenizer(vocabulary: Vocabulary) -> Any:
+    """The vocabulary through llguidance's Python classes; told of no end token, they add one."""
+    from llguidance import LLTokenizer, TokenizerWrapper
+
+    class Pieces:
+        eos_token_id = bos_token_id = None
+        special_token_ids: ClassVar[list[int]] = sorted(vocabulary.special_ids)
+        tokens: ClassVar[list[bytes]] = [vocabulary.piece(i).replace(b"\xff", b"") for i in range(len(vocabulary))]
+
+        def __call__(self, text: Any) -> list[int]:
+            return []
+
+    return LLTokenizer(TokenizerWrapper(Pieces()))
+
+
+SPECIAL = Constraint("lark", 'start: <end>? pair+ (<end> "x")*\npair: "(" pair? ")" | "12"')
+
+
+@pytest.mark.parametrize("constraint", [*CONSTRAINTS, SPECIAL], ids=["json", "regex", "lark", "special"])
+@settings(max_examples=20)
+@given(data=st.data())
+def test_the_c_interface_says_what_the_python_classes_say(
+    constraint: Constraint, small: Vocabulary, data: st.DataObject
+) -> None:
+    from llguidance import LLMatcher
+
+    sources = {
+        "json_schema": f"start: %json {constraint.text}",
+        "regex": f"start: /{constraint.text}/",
+        "lark": constraint.text,
+    }
+    matcher = LLMatcher(python_tokenizer(small), sources[constraint.kind] + '\n%llguidance {"no_forcing": true}')
+    known, random_ = Grammars(small), data.draw(st.randoms(use_true_random=False))
+    path: tuple[int, ...] = ()
+    for _ in range(15):
+        bits = np.unpackbits(np.frombuffer(matcher.compute_bitmask(), np.uint8), bitorder="little")
+        allowed = bits[: len(small)].astype(bool)
+        state = known.state(constraint, path, ())
+        np.testing.assert_array_equal(state.allowed, allowed)
+        assert state.complete == bool(bits[len(small)])
+        other = random_.randrange(len(small))
+        assert bool(matcher.validate_tokens([other])) == bool(allowed[other])
+        choices = np.flatnonzero(allowed).tolist()
+        if not choices:
+            break
+        path += (random_.choice(choices),)
+        assert matcher.consume_token(path[-1])
 
 
 @pytest.mark.model
