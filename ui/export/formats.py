@@ -177,7 +177,7 @@ def check_pixels(sheet: Sheet, scale: float) -> None:
 
 def check_nodes(sheet: Sheet) -> None:
     """Raises `ExportError` where there is more in the picture than a vector file should hold."""
-    nodes = len(sheet.tree.frame.edge_ids)
+    nodes = sheet.tree.node_count
     if nodes > MOST_NODES:
         raise ExportError(
             UserMessage(

@@ -66,7 +66,7 @@ def make_preview(
             check_nodes(sheet)
     except ExportError as error:
         problem = error.message
-    nodes = len(sheet.tree.frame.edge_ids)
+    nodes = sheet.tree.node_count
     return Preview(image, width, height, nodes, largest_scale(sheet), pdf_shrink(sheet), problem)
 
 

@@ -17,8 +17,8 @@ from explorer.tree import ROOT, Edge, Node
 from ui.export.stamp import Provenance, printable
 from ui.format import LogUnit, elide_middle
 from ui.theme import MapName
+from ui.tree.camera import Camera
 from ui.tree.canvas import TreeCanvas
-from ui.tree.geometry import Camera
 from ui.tree.options import TreeViewOptions
 from ui.tree.overlay import TreeOverlay
 from ui.tree.scene import TreeScene
@@ -76,17 +76,17 @@ def _view_options(options: PictureOptions) -> TreeViewOptions:
 
 def subject_of_canvas(canvas: TreeCanvas, provenance: Provenance) -> PictureSubject:
     """What a window shows at this moment. Later changes of it do not reach the subject."""
-    scene, camera = canvas._scene, canvas._camera
+    scene, camera = canvas.scene, canvas.look.camera
     mirror = scene.mirror
     nodes = tuple(mirror.nodes.values())
     return PictureSubject(
-        prompt_label=scene._prompt_label,
+        prompt_label=scene.prompt_label,
         nodes=nodes,
         hidden=frozenset(node.id for node in nodes if node.id not in mirror),
         current=scene.current,
-        stops=dict(scene._stops),
-        end_tokens=scene._end_tokens,
-        vocabulary=scene._vocabulary,
+        stops=dict(scene.stops),
+        end_tokens=scene.end_tokens,
+        vocabulary=scene.vocabulary,
         provenance=provenance,
         options=scene.options,
         map_name=scene.map_name,
@@ -94,8 +94,8 @@ def subject_of_canvas(canvas: TreeCanvas, provenance: Provenance) -> PictureSubj
         overlay=scene.overlay,
         weights=scene.weights,
         annotations=dict(scene.annotations),
-        folded=frozenset(scene.folded),
-        focus=scene.focus,
+        folded=canvas.folded,
+        focus=canvas.focus_node,
         camera=camera,
     )
 
@@ -122,8 +122,15 @@ def scene_of(subject: PictureSubject, font: QFont) -> TreeScene:
     are larger on finer paper."""
     scene = TreeScene(font)
     scene.set_vocabulary(subject.vocabulary)
-    scene.map_name, scene.unit, scene.options = subject.map_name, subject.unit, subject.options
+    scene.map_name, scene.unit = subject.map_name, subject.unit
+    scene.set_options(subject.options)
     scene.reset(subject.prompt_label, subject.nodes, subject.hidden, subject.current, subject.stops, subject.end_tokens)
+    scene.set_weights(subject.weights)
+    scene.annotate(subject.annotations)
+    scene.set_overlay(subject.overlay)
+    scene.set_folded(subject.folded)
+    if subject.focus is not None and subject.focus in scene.mirror:
+        scene.set_focus(subject.focus)
     return scene
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF
+import numpy as np
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QPainter
 
 from explorer.export.document import ExportError
@@ -15,13 +16,9 @@ from explorer.messages import UserMessage
 from explorer.tree import ROOT
 from ui.export.subject import PictureSubject, only_path, scene_of
 from ui.theme import Colours
-from ui.tree.detail import DetailPainter
-from ui.tree.frame import Frame
-from ui.tree.geometry import Camera
-from ui.tree.motion import Motion
+from ui.tree.frame import Frame, Level
 from ui.tree.overview import OverviewPainter
-
-_EDGE = 4.0  # px around everything for what is drawn around a box
+from ui.tree.painting import paint_tree
 
 
 class TreePart:
@@ -35,38 +32,32 @@ class TreePart:
         if options.content == "path":
             subject = _path_alone(subject, subject.current if options.node is None else options.node)
         self.scene = scene_of(subject, font)
-        if view is None:
-            extent = self.scene.geometry.extent()
-            self.size = QSizeF(extent.width() + 2 * _EDGE, extent.height() + 2 * _EDGE)
-            view = Camera(1.0, QPointF(_EDGE, _EDGE), self.size, extent)
-        else:
-            self.size = view.view
-        self.clipped = options.content == "view"
-        self._owner = QObject()
-        self.frame: Frame = self.scene.frame(view, colours, Motion(self._owner))
-        if not self.clipped and not coarse:
-            self.frame.detailed = True  # however many there are: a picture is looked at closely
+        self.clipped = view is not None
+        self.frame: Frame = self.scene.picture(colours) if view is None else self.scene.frame(view, colours)
+        self.frame.limited = self.clipped or coarse  # a picture of all is looked at closely, however much it is
+        self.size = self.frame.camera.view
 
     @property
     def steps(self) -> int:
-        """About how often painting it begins a node."""
-        return 2 * len(self.frame.edge_ids) if self.frame.detailed else 1
+        """About how often painting it begins a node or a text beside it."""
+        return 3 * len(self.frame.boxes) if self.frame.with_text else 1
 
     def paint(self, painter: QPainter, pixel_ratio: float) -> None:
         """Paint it at the origin; ``pixel_ratio`` is how fine the pixels of an overview are."""
-        if self.frame.detailed:
-            DetailPainter(painter, self.frame).paint()
-        else:
+        if self.frame.level == Level.DOTS:
             OverviewPainter().paint(painter, self.frame, pixel_ratio)
+        else:
+            paint_tree(painter, self.frame)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes are in the picture; a phrase has many in one box."""
+        return self.frame.node_count(self.frame.boxes)
 
     def nodes(self) -> Iterator[tuple[int, QRectF]]:
-        """Every node of the picture with its box."""
+        """Every node of the picture with its place."""
         frame = self.frame
-        ids = frame.box_ids if self.clipped else frame.mirror.ids()
-        height = frame.rect_of(ROOT).height()
-        lefts, middles, rights = frame.x(ids).tolist(), frame.y(ids).tolist(), frame.right(ids).tolist()
-        for node_id, left, middle, right in zip(ids.tolist(), lefts, middles, rights, strict=True):
-            yield node_id, QRectF(left, middle - height / 2, right - left, height)
+        return frame.node_rects(frame.boxes if self.clipped else np.arange(len(frame.plan.heads)))
 
 
 def _path_alone(subject: PictureSubject, node_id: int) -> PictureSubject:

@@ -1,164 +1,220 @@
-"""From rows and depths to places in px at scale 1, and from there to the screen."""
+"""From rows and levels to places in px at scale 1: along the tree and across it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtCore import QRectF, QSizeF
 
-from explorer.tree import ROOT
-from ui.tree.layout import FloatArray
-from ui.tree.mirror import TreeMirror
+from ui.tree.arrays import FloatArray, Ids, IntArray
+from ui.tree.boxes import BOX_HEIGHT, LEAST_BOX, BoxSizes, Segment
+from ui.tree.options import Orientation
+from ui.tree.outline import Outline
+from ui.tree.placement import Placement
 
 ROW = 38.0
-BOX_HEIGHT = 24.0
 COLUMN_GAP = 56.0  # room for an edge and its probability
-LEAST_BOX, MOST_BOX = 36.0, 168.0
+LEVEL_GAP = 46.0
+SLOT_GAP = 18.0  # between boxes beside each other in a tree that grows downwards
 TAIL = 150.0  # room behind the last column for the values of leaves
-MARGIN = 24.0
-FOOT = 56.0  # room for the legend and the buttons
-LEAST_ZOOM, MOST_ZOOM = 1e-5, 2.5
+FOOT_TAIL = 36.0
 
-Ids = NDArray[np.int64]
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The places of all boxes, px at scale 1, one entry a box: ``along`` the direction in which the tree grows (from
+    ``along`` to ``along + length``), ``across`` it (``breadth`` about ``across``).
+
+    ``heads`` are the names of the boxes, rising; ``index`` finds a box by its head, ``parent`` is the index of the box
+    above (of the first box itself for the first). Edges leave the parent at ``parent_end`` and keep to the parent's row
+    until ``turn``: in a tidy tree other boxes may stand right behind a short parent.
+    """
+
+    heads: Ids
+    index: IntArray
+    parent: IntArray
+    along: FloatArray
+    length: FloatArray
+    across: FloatArray
+    breadth: FloatArray
+    turn: FloatArray
+
+    @property
+    def parent_end(self) -> FloatArray:
+        ends: FloatArray = (self.along + self.length)[self.parent]
+        return ends
 
 
 class TreeGeometry:
-    """Left edges, widths and middles of the nodes of a mirror. A column is as wide as its widest node."""
+    """Where the boxes of an outline stand.
 
-    def __init__(self, mirror: TreeMirror, width_of: Callable[[int], float], root_width: float) -> None:
-        """``width_of`` gives the width of a token's box at scale 1, ``root_width`` that of the prompt's."""
-        self._mirror = mirror
-        self._width_of = width_of
-        self._widths = np.zeros(0)
-        self._columns = np.zeros(1)
-        self._lefts: FloatArray | None = None
-        self._root_width = root_width
+    All boxes that begin at the same step begin at the same place along the tree, and no box reaches past the beginning
+    of the step after its last one; steps that lie within phrases everywhere take no room of their own.
+    """
+
+    def __init__(
+        self,
+        outline: Outline,
+        placement: Placement,
+        measure: Callable[[int], float],
+        prompt_width: float,
+        orientation: Orientation = "right",
+    ) -> None:
+        """``measure`` gives the width of a token's label at scale 1, ``prompt_width`` that of the prompt's."""
+        self._outline = outline
+        self._placement = placement
+        self.orientation: Orientation = orientation
+        self._gap = COLUMN_GAP if orientation == "right" else LEVEL_GAP
+        self._sizes = BoxSizes(outline, measure, prompt_width, orientation)
+        self._starts: FloatArray = np.zeros(2)
+        self._slot = ROW
+        self._plan: Plan | None = None
         self.rebuild()
 
+    # --- keeping up --------------------------------------------------------------------------------------------------
+
     def rebuild(self) -> None:
-        """Measure every node again."""
-        mirror, size = self._mirror, self._mirror.size
-        tokens, places = np.unique(mirror.token[1:size], return_inverse=True)
-        measured = np.array([self._box(int(token)) for token in tokens])
-        self._widths = np.zeros(len(mirror.parent))
-        self._widths[ROOT] = self._root_width
-        self._widths[1:size] = measured[places] if size > 1 else 0.0
-        ids = mirror.ids()
-        self._columns = np.zeros(int(mirror.depth[ids].max()) + 1)
-        np.maximum.at(self._columns, mirror.depth[ids], self._widths[ids])
-        self._lefts = None
+        """Measure every box again."""
+        self._outline.take_changed()
+        self._sizes.rebuild()
+        self._columns()
+        self._plan = None
 
-    def add(self, node_id: int) -> None:
-        """Measure a node that was just added to the mirror."""
-        mirror = self._mirror
-        if len(self._widths) < len(mirror.parent):
-            self._widths = np.concatenate((self._widths, np.zeros(len(mirror.parent) - len(self._widths))))
-        width = self._widths[node_id] = self._box(int(mirror.token[node_id]))
-        depth = int(mirror.depth[node_id])
-        if depth >= len(self._columns):
-            self._columns = np.concatenate((self._columns, np.zeros(depth + 1 - len(self._columns))))
-            self._lefts = None
-        if width > self._columns[depth]:
-            self._columns[depth] = width
-            self._lefts = None
+    def update(self) -> None:
+        """Take over what changed in the outline."""
+        changed = self._outline.take_changed()
+        if changed is None:
+            self._sizes.rebuild()
+            self._columns()
+        elif changed:
+            self._sizes.update(sorted(changed))
+            if not all(self._fits(head) for head in changed):
+                self._columns()
+        if changed is None or changed:
+            self._plan = None
 
-    def _box(self, token_id: int) -> float:
-        return max(LEAST_BOX, min(MOST_BOX, self._width_of(token_id)))
+    def moved(self) -> None:
+        """The rows are others now."""
+        self._plan = None
 
-    def left(self, ids: Ids) -> FloatArray:
-        """Left edges, float64[n]."""
-        if self._lefts is None:
-            self._lefts = np.concatenate(([0.0], np.cumsum(self._columns[:-1] + COLUMN_GAP)))
-        lefts: FloatArray = self._lefts[self._mirror.depth[ids]]
-        return lefts
+    def _length(self) -> FloatArray:
+        return self._sizes.width if self.orientation == "right" else self._sizes.height
 
-    def width(self, ids: Ids) -> FloatArray:
-        return self._widths[ids]
+    def _breadth(self) -> FloatArray:
+        return self._sizes.height if self.orientation == "right" else self._sizes.width
 
-    def middle(self, ids: Ids) -> FloatArray:
-        """Vertical middles, float64[n]."""
-        middles: FloatArray = (self._mirror.rows[ids] + 0.5) * ROW
-        return middles
+    def _levels(self, head: int) -> tuple[int, int]:
+        depth, top = self._outline.mirror.depth, int(self._outline.mirror.depth[self._outline.top])
+        return int(depth[head]) - top, int(depth[self._outline.tail[head]]) - top
+
+    def _fits(self, head: int) -> bool:
+        """Whether a box finds its room. Never so for a phrase: one that was cut may give room back."""
+        first, last = self._levels(head)
+        if first != last or last + 1 >= len(self._starts):
+            return False
+        if self.orientation == "down" and float(self._sizes.width[head]) + SLOT_GAP > self._slot:
+            return False
+        return bool(self._starts[first] + float(self._length()[head]) + self._gap <= self._starts[last + 1])
+
+    def _columns(self) -> None:
+        """Where each step begins: behind every box that ends at the step before."""
+        outline, heads = self._outline, self._outline.heads()
+        depth = outline.mirror.depth
+        top = int(depth[outline.top])
+        first = depth[heads].astype(np.int64) - top
+        last = depth[outline.tail[heads]].astype(np.int64) - top
+        length = self._length()[heads]
+        count = int(last.max()) + 1
+        own = np.zeros(count)
+        single = first == last
+        np.maximum.at(own, first[single], length[single])
+        spans = _widest_spans(first[~single], last[~single], length[~single], count)
+        starts = [0.0] * (count + 1)
+        for level, widest in enumerate(own.tolist()):
+            start = starts[level]
+            behind = start + widest + self._gap if widest else start
+            for begin, size in spans.get(level, ()):
+                behind = max(behind, starts[begin] + size + self._gap)
+            starts[level + 1] = behind
+        self._starts = np.array(starts)
+        if self.orientation == "down":
+            self._slot = max(LEAST_BOX + SLOT_GAP, float(self._sizes.width[heads].max()) + SLOT_GAP)
+
+    # --- asking ------------------------------------------------------------------------------------------------------
+
+    @property
+    def plan(self) -> Plan:
+        """The places of all boxes. Not to be changed."""
+        if self._plan is None:
+            self._plan = self._make_plan()
+        return self._plan
+
+    def _make_plan(self) -> Plan:
+        outline, mirror = self._outline, self._outline.mirror
+        heads = outline.heads()
+        index = np.full(len(outline.head), -1, dtype=np.int32)
+        index[heads] = np.arange(len(heads), dtype=np.int32)
+        parent = index[outline.head[mirror.parent[heads]]]
+        parent[0] = 0
+        along = self._starts[mirror.depth[heads] - mirror.depth[outline.top]]
+        length = self._length()[heads]
+        across = (self._placement.rows[heads] + 0.5) * self._slot
+        behind = along - self._gap if self._placement.layout_name == "tidy" else (along + length)[parent]
+        return Plan(heads, index, parent, along, length, across, self._breadth()[heads], behind)
+
+    def segments(self, head: int) -> list[Segment]:
+        """What stands in a box, from its beginning to its end."""
+        return self._sizes.segments(head)
+
+    def places(self, ids: Ids) -> tuple[FloatArray, FloatArray]:
+        """About where shown nodes stand, in a phrase too: along and across; what is not shown stands nowhere (NaN)."""
+        outline, plan = self._outline, self.plan
+        heads = outline.head[ids]
+        shown = heads >= 0
+        along, across = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
+        boxes = plan.index[heads[shown]]
+        depth = outline.mirror.depth
+        inside = (depth[ids[shown]] - depth[heads[shown]]) / (
+            depth[outline.tail[heads[shown]]] - depth[heads[shown]] + 1
+        )
+        along[shown] = plan.along[boxes] + inside * plan.length[boxes]
+        across[shown] = plan.across[boxes]
+        return along, across
+
+    def bounds(self, heads: Ids) -> QRectF:
+        """The place of some boxes, px at scale 1."""
+        plan = self.plan
+        boxes = plan.index[heads]
+        near = float(plan.along[boxes].min())
+        far = float((plan.along[boxes] + plan.length[boxes]).max())
+        low = float((plan.across[boxes] - plan.breadth[boxes] / 2).min())
+        high = float((plan.across[boxes] + plan.breadth[boxes] / 2).max())
+        if self.orientation == "right":
+            return QRectF(near, low, far - near, high - low)
+        return QRectF(low, near, high - low, far - near)
 
     def extent(self) -> QSizeF:
         """The size of the whole picture at scale 1."""
-        rows = self._mirror.rows[self._mirror.ids()].max() + 1
-        width = self._columns.sum() + COLUMN_GAP * (len(self._columns) - 1) + (TAIL if len(self._columns) > 1 else 0)
-        return QSizeF(float(width), float(rows * ROW))
+        plan = self.plan
+        across = self._placement.count * self._slot
+        tail = TAIL if self.orientation == "right" else FOOT_TAIL
+        along = float((plan.along + plan.length).max()) + (tail if len(plan.heads) > 1 else 0.0)
+        return QSizeF(along, across) if self.orientation == "right" else QSizeF(across, along)
 
 
-@dataclass(frozen=True)
-class Camera:
-    """Which part of the picture is seen: zoom, the screen place of the picture's origin, and both sizes.
-
-    Zooming out stops, in each direction, where the whole picture fits: so that a tree of a hundred thousand leaves
-    does not shrink to a hair.
-    """
-
-    zoom: float
-    origin: QPointF
-    view: QSizeF
-    extent: QSizeF
-
-    @cached_property
-    def scale_x(self) -> float:
-        return max(self.zoom, min(1.0, (self.view.width() - 2 * MARGIN) / max(1.0, self.extent.width())))
-
-    @cached_property
-    def scale_y(self) -> float:
-        return max(self.zoom, min(1.0, (self.view.height() - MARGIN - FOOT) / max(1.0, self.extent.height())))
-
-    @cached_property
-    def scale(self) -> float:
-        """The smaller scale: what the size of text goes by."""
-        return min(self.scale_x, self.scale_y)
-
-    def x(self, left: FloatArray) -> FloatArray:
-        return left * self.scale_x + self.origin.x()
-
-    def y(self, middle: FloatArray) -> FloatArray:
-        return middle * self.scale_y + self.origin.y()
-
-    def moved(self, by: QPointF) -> Camera:
-        return Camera(self.zoom, self.origin + by, self.view, self.extent)
-
-    def resized(self, view: QSizeF, extent: QSizeF) -> Camera:
-        return Camera(self.zoom, self.origin, view, extent)
-
-    def zoomed(self, factor: float, anchor: QPointF) -> Camera:
-        """Zoom so that what lies under ``anchor`` (screen px) stays there."""
-        least = min(1.0, *self._fitting())
-        zoom = max(least, min(MOST_ZOOM, self.zoom * factor))
-        other = Camera(zoom, self.origin, self.view, self.extent)
-        world_x = (anchor.x() - self.origin.x()) / self.scale_x
-        world_y = (anchor.y() - self.origin.y()) / self.scale_y
-        origin = QPointF(anchor.x() - world_x * other.scale_x, anchor.y() - world_y * other.scale_y)
-        return Camera(zoom, origin, self.view, self.extent)
-
-    def fitted(self) -> Camera:
-        """Everything in sight, as large as that allows but never larger than life, standing in the middle."""
-        zoom = max(LEAST_ZOOM, min(1.0, *self._fitting()))
-        other = Camera(zoom, QPointF(), self.view, self.extent)
-        left = max(MARGIN, (self.view.width() - self.extent.width() * other.scale_x) / 2)
-        top = max(MARGIN, (self.view.height() - FOOT + MARGIN - self.extent.height() * other.scale_y) / 2)
-        return Camera(zoom, QPointF(left, top), self.view, self.extent)
-
-    def _fitting(self) -> tuple[float, float]:
-        across = (self.view.width() - 2 * MARGIN) / max(1.0, self.extent.width())
-        down = (self.view.height() - MARGIN - FOOT) / max(1.0, self.extent.height())
-        return max(LEAST_ZOOM, across), max(LEAST_ZOOM, down)
+def _widest_spans(first: Ids, last: Ids, length: FloatArray, count: int) -> dict[int, list[tuple[int, float]]]:
+    """By last level: the first levels of the boxes that end there, and the length of the longest of each."""
+    if not len(first):
+        return {}
+    keys, places = np.unique(last * count + first, return_inverse=True)
+    longest = np.zeros(len(keys))
+    np.maximum.at(longest, places, length)
+    spans: dict[int, list[tuple[int, float]]] = {}
+    for key, size in zip(keys.tolist(), longest.tolist(), strict=True):
+        spans.setdefault(key // count, []).append((key % count, size))
+    return spans
 
 
-def move_into(rect: QRectF, seen: QRectF) -> QPointF:
-    """The least move that brings ``rect`` into ``seen``; its left and top win where it is too large."""
-    x = min(0.0, seen.right() - rect.right())
-    y = min(0.0, seen.bottom() - rect.bottom())
-    if rect.left() + x < seen.left():
-        x = seen.left() - rect.left()
-    if rect.top() + y < seen.top():
-        y = seen.top() - rect.top()
-    return QPointF(x, y)
+__all__ = ["BOX_HEIGHT", "COLUMN_GAP", "LEVEL_GAP", "ROW", "Plan", "TreeGeometry"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 
 from explorer.i18n import tr
 from ui.theme import Colours
-from ui.tree.geometry import MARGIN
+from ui.tree.camera import MARGIN
 
 _LEAST_HEIGHT = 60.0
 
@@ -24,3 +24,19 @@ def paint_hint(painter: QPainter, view: QRectF, prompt: QRectF | None, colours: 
         down = Qt.AlignmentFlag.AlignTop
     painter.setPen(QColor(colours.quiet))
     painter.drawText(area, int(across | down | Qt.TextFlag.TextWordWrap), text)
+
+
+def paint_caption(painter: QPainter, area: QRectF, text: str, colours: Colours) -> None:
+    """Paint one line about what is laid over the tree, on a ground of its own."""
+    if not text:
+        return
+    metrics = QFontMetricsF(painter.font())
+    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, area.width() - 16)
+    ground = QRectF(area.left(), area.top(), metrics.horizontalAdvance(shown) + 16, area.height())
+    paper = QColor(colours.surface_alt)
+    paper.setAlpha(235)
+    painter.setPen(QPen(QColor(colours.border), 1))
+    painter.setBrush(paper)
+    painter.drawRoundedRect(ground, 4, 4)
+    painter.setPen(QColor(colours.text))
+    painter.drawText(ground, int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine), shown)

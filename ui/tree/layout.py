@@ -1,6 +1,7 @@
-"""Where the nodes of a tree go: every leaf a row of its own, every parent in the middle of its leaves.
+"""Leaf slots: every leaf has a row of its own, every parent stands in the middle of its leaves.
 
-Linear in the number of nodes, without recursion; a hundred thousand nodes take some tens of milliseconds.
+Linear in the number of nodes, without recursion; a hundred thousand nodes take some tens of milliseconds, one more
+takes a fraction of one. Rows are counted in slots: what a slot is on the screen is the geometry's affair.
 """
 
 from __future__ import annotations
@@ -8,28 +9,101 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
+from explorer.tree import ROOT
+from ui.tree.arrays import FloatArray, Ids, IntArray
+from ui.tree.outline import Outline
 
 
-def leaf_rows(parent: IntArray, rank: IntArray, token: IntArray) -> FloatArray:
-    """The row of every node, float64[n]; leaves have whole numbers from 0 on.
+class LeafSlots:
+    """The rows of the shown nodes of an outline by node id: ``start[i] .. start[i] + leaves[i] - 1`` are the rows of
+    the leaves below, a leaf's own row included."""
 
-    Node 0 is the root; ``parent[i] < i`` for all others, ``parent[0]`` is ignored. Children stand in order of ``rank``,
-    then ``token``, so the picture does not depend on the order in which the branches were made.
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self.start: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self.leaves: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        self.rebuild()
+
+    @property
+    def rows(self) -> FloatArray:
+        """float64 by node id; what is not shown has a row that means nothing."""
+        rows: FloatArray = self.start + (self.leaves - 1) / 2
+        return rows
+
+    @property
+    def count(self) -> float:
+        """How many rows there are."""
+        return float(self.leaves[self._outline.top])
+
+    def rebuild(self) -> None:
+        """Give every shown node its row anew."""
+        outline, mirror = self._outline, self._outline.mirror
+        capacity = len(mirror.parent)
+        self.start = np.zeros(capacity, dtype=np.int32)
+        self.leaves = np.ones(capacity, dtype=np.int32)
+        ids = np.flatnonzero(outline.shown)
+        compact = np.zeros(capacity, dtype=np.int32)
+        compact[ids] = np.arange(len(ids), dtype=np.int32)
+        parent = compact[mirror.parent[ids]]
+        self.start[ids], self.leaves[ids] = leaf_slots(parent, sibling_order(outline, ids))
+
+    def add(self, node_id: int) -> None:
+        """Make room for a leaf that the outline has just taken in."""
+        outline = self._outline
+        self._reserve()
+        if node_id not in outline:
+            return
+        parent = int(outline.mirror.parent[node_id])
+        self.leaves[node_id] = 1
+        if outline.kids[parent] == 1:
+            self.start[node_id] = self.start[parent]
+            return
+        siblings = outline.children_of(parent)
+        place = siblings.index(node_id)
+        if place + 1 < len(siblings):
+            row = int(self.start[siblings[place + 1]])
+        else:
+            row = int(self.start[parent] + self.leaves[parent])
+        above = self._ancestors(node_id)
+        kept = self.start[above]
+        self.start[self.start >= row] += 1
+        self.start[above] = kept
+        self.leaves[above] += 1
+        self.start[node_id] = row
+
+    def _ancestors(self, node_id: int) -> list[int]:
+        parents, found = self._outline.mirror.parent, []
+        while node_id not in (self._outline.top, ROOT):
+            node_id = int(parents[node_id])
+            found.append(node_id)
+        return found
+
+    def _reserve(self) -> None:
+        missing = len(self._outline.mirror.parent) - len(self.start)
+        if missing > 0:
+            self.start = np.concatenate((self.start, np.zeros(missing, dtype=np.int32)))
+            self.leaves = np.concatenate((self.leaves, np.ones(missing, dtype=np.int32)))
+
+
+def sibling_order(outline: Outline, ids: Ids) -> IntArray:
+    """For shown nodes, the top first and left out: their places in ``ids``, grouped by parent, siblings as drawn."""
+    mirror = outline.mirror
+    below = ids[1:]
+    order: IntArray = np.lexsort((mirror.token[below], mirror.rank[below], mirror.parent[below])).astype(np.int32) + 1
+    return order
+
+
+def leaf_slots(parent: IntArray, order: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First row and number of leaves of every node, int64[n] each.
+
+    Node 0 is the root; ``parent[i] < i`` for all others, ``parent[0]`` is ignored. ``order`` names the others, grouped
+    by parent and in order among siblings.
     """
-    count = len(parent)
     leaves = _leaf_counts(parent.tolist())
-    if count == 1:
-        return np.zeros(1)
-    order = np.lexsort((token[1:], rank[1:], parent[1:])) + 1
-    offset = _offsets_among_siblings(parent[order], leaves[order])
-    offsets = np.empty(count, dtype=np.int64)
-    offsets[0] = 0
-    offsets[order] = offset
-    start = _summed_down(parent.tolist(), offsets.tolist())
-    rows: FloatArray = start + (leaves - 1) / 2
-    return rows
+    offsets = np.zeros(len(parent), dtype=np.int64)
+    if len(order):
+        offsets[order] = _offsets_among_siblings(parent[order], leaves[order])
+    return _summed_down(parent.tolist(), offsets.tolist()), leaves
 
 
 def _leaf_counts(parent: list[int]) -> NDArray[np.int64]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.tree import ROOT, HowChosen, Node
-from ui.tree.layout import FloatArray, IntArray, leaf_rows
+from ui.tree.arrays import FloatArray, Ids, IntArray
 
 HOWS: tuple[HowChosen, ...] = ("greedy", "drawn", "manual", "beam", "expanded", "given")
 NO_NODE = -1
@@ -17,10 +18,12 @@ _LEAST_CAPACITY = 256
 
 
 class TreeMirror:
-    """Nodes by id in numpy arrays (``self.parent[:self.size]`` and so on), rows computed when they are asked for.
+    """Nodes by id in numpy arrays (``self.parent[:self.size]`` and so on).
 
-    ``model_prob`` is the probability of the edge into a node, ``path_logprob`` the sum of model log-probabilities from
-    the root. Ids that were never added, and hidden nodes, are not ``visible``. ``version`` rises with every change.
+    ``model_prob`` is the probability of the edge into a node, ``sampling_prob`` the one recorded for the draw (0 where
+    a filter had excluded the token), ``path_logprob`` the sum of model log-probabilities from the root. Ids that were
+    never added, and hidden nodes, are not ``visible``; ``children`` counts visible children. ``version`` rises with
+    every change.
     """
 
     def __init__(self) -> None:
@@ -36,9 +39,9 @@ class TreeMirror:
         self.visible: NDArray[np.bool_]
         self.children: IntArray
         self.model_prob: FloatArray
+        self.sampling_prob: FloatArray
         self.path_logprob: FloatArray
-        self._rows: FloatArray
-        self._rows_valid = False
+        self._ids: Ids | None = None
         self._reserve(_LEAST_CAPACITY)
         self.visible[ROOT] = True
 
@@ -53,8 +56,8 @@ class TreeMirror:
             "visible": (np.bool_, False),
             "children": (np.int32, 0),
             "model_prob": (np.float64, 1.0),
+            "sampling_prob": (np.float64, 1.0),
             "path_logprob": (np.float64, 0.0),
-            "_rows": (np.float64, 0.0),
         }
         for name, (kind, empty) in kinds.items():
             grown = np.full(capacity, empty, dtype=kind)
@@ -70,7 +73,7 @@ class TreeMirror:
         if node.id >= len(self.parent):
             self._reserve(max(node.id + 1, 2 * len(self.parent)))
         place, parent = node.id, node.parent
-        self.version += 1
+        self._touch()
         self.nodes[place] = node
         self.size = max(self.size, place + 1)
         self.parent[place] = parent
@@ -80,17 +83,14 @@ class TreeMirror:
         self.how[place] = _HOW_NUMBERS[node.edge.how]
         self.forced[place] = node.edge.forced
         self.model_prob[place] = np.exp(node.edge.model_logprob)
+        self.sampling_prob[place] = _sampling_probability(node)
         self.path_logprob[place] = self.path_logprob[parent] + node.edge.model_logprob
         self.visible[place] = True
-        if self._rows_valid and self.children[parent] == 0:
-            self._rows[place] = self._rows[parent]  # a leaf that grows keeps its row
-        else:
-            self._rows_valid = False
         self.children[parent] += 1
 
     def fill(self, nodes: Sequence[Node]) -> None:
         """Add many nodes, parents before children, to a mirror that has none yet."""
-        self.version += 1
+        self._touch()
         edges = [node.edge for node in nodes]
         ids = np.array([node.id for node in nodes], dtype=np.int64)
         self.size = int(ids.max()) + 1
@@ -103,13 +103,13 @@ class TreeMirror:
         self.how[ids] = [_HOW_NUMBERS[edge.how] for edge in edges]
         self.forced[ids] = [edge.forced for edge in edges]
         self.model_prob[ids] = np.exp([edge.model_logprob for edge in edges])
+        self.sampling_prob[ids] = [_sampling_probability(node) for node in nodes]
         self.visible[ids] = True
         self.children[: self.size] = np.bincount(self.parent[ids], minlength=self.size)
         logprobs = {ROOT: 0.0}
         for node in nodes:
             logprobs[node.id] = logprobs[node.parent] + node.edge.model_logprob
         self.path_logprob[ids] = [logprobs[node.id] for node in nodes]
-        self._rows_valid = False
 
     def hide(self, node_ids: Iterable[int]) -> None:
         """Take nodes out of sight."""
@@ -124,8 +124,11 @@ class TreeMirror:
             if node_id in self.nodes and self.visible[node_id] != visible:
                 self.visible[node_id] = visible
                 self.children[self.parent[node_id]] += 1 if visible else -1
-                self._rows_valid = False
-                self.version += 1
+                self._touch()
+
+    def _touch(self) -> None:
+        self.version += 1
+        self._ids = None
 
     # --- asking ------------------------------------------------------------------------------------------------------
 
@@ -137,20 +140,11 @@ class TreeMirror:
         """Visible nodes, the root not counted."""
         return int(np.count_nonzero(self.visible[: self.size])) - 1
 
-    def ids(self) -> NDArray[np.int64]:
-        """Visible node ids, rising; the root first."""
-        return np.flatnonzero(self.visible[: self.size])
-
-    @property
-    def rows(self) -> FloatArray:
-        """The row of every node by id, float64[size]; hidden nodes have none that means anything."""
-        if not self._rows_valid:
-            ids = self.ids()
-            compact = np.zeros(self.size, dtype=np.int32)
-            compact[ids] = np.arange(len(ids), dtype=np.int32)
-            self._rows[ids] = leaf_rows(compact[self.parent[ids]], self.rank[ids], self.token[ids])
-            self._rows_valid = True
-        return self._rows[: self.size]
+    def ids(self) -> Ids:
+        """Visible node ids, rising; the root first. Not to be changed."""
+        if self._ids is None:
+            self._ids = np.flatnonzero(self.visible[: self.size])
+        return self._ids
 
     def path(self, node_id: int) -> list[int]:
         """Node ids from the root (included) to ``node_id``."""
@@ -162,7 +156,7 @@ class TreeMirror:
         return ids
 
     def children_of(self, node_id: int) -> list[int]:
-        """Visible children from top to bottom as they are drawn."""
+        """Visible children as they are drawn: the likeliest first."""
         ids = np.flatnonzero((self.parent[: self.size] == node_id) & self.visible[: self.size])
         ids = ids[ids != ROOT]
         return [int(i) for i in ids[np.lexsort((self.token[ids], self.rank[ids]))]]
@@ -178,7 +172,21 @@ class TreeMirror:
     def hows(self) -> list[HowChosen]:
         """The ways of choosing that occur among the visible nodes."""
         ids = self.ids()[1:]
-        return [HOWS[number] for number in np.unique(self.how[ids])]
+        present = np.bincount(self.how[ids], minlength=len(HOWS))
+        return [how for number, how in enumerate(HOWS) if present[number]]
+
+    def unseen(self) -> FloatArray:
+        """float64[size]: the part of the model's next-token probability that no visible child holds; NaN for nodes
+        that have no visible children."""
+        ids = self.ids()[1:]
+        seen = np.bincount(self.parent[ids], weights=self.model_prob[ids], minlength=self.size)
+        unseen: FloatArray = np.where(self.children[: self.size] > 0, np.maximum(0.0, 1.0 - seen), np.nan)
+        return unseen
+
+
+def _sampling_probability(node: Node) -> float:
+    logprob = node.edge.sampling_logprob
+    return 0.0 if logprob is None else math.exp(logprob)
 
 
 def mirror_of(nodes: Sequence[Node], hidden: Iterable[int]) -> TreeMirror:

@@ -1,9 +1,11 @@
-"""What the canvas shows, apart from how it is looked at: the tree's mirror, its geometry, labels, marks."""
+"""What the canvas shows, apart from how it is looked at: the tree's mirror, its boxes and places, labels, marks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from PySide6.QtCore import QRectF, QSizeF
 from PySide6.QtGui import QFont, QFontInfo
 
 from explorer.events import Change
@@ -12,21 +14,34 @@ from explorer.tree import ROOT, Node
 from ui.format import LogUnit, token_label
 from ui.text.token_label import LabelPainter
 from ui.theme import Colours, MapName, monospace_font
-from ui.tree.detail import box_width, root_width
-from ui.tree.frame import Frame
-from ui.tree.geometry import Camera, TreeGeometry
+from ui.tree.camera import Camera
+from ui.tree.colours import NodeColours
+from ui.tree.frame import Frame, Level
+from ui.tree.geometry import TreeGeometry
+from ui.tree.marks import NUMBERS
 from ui.tree.mirror import NO_NODE, mirror_of
 from ui.tree.motion import Motion
 from ui.tree.options import TreeViewOptions
+from ui.tree.outline import Outline
 from ui.tree.overlay import TreeOverlay
+from ui.tree.placement import Placement
+from ui.tree.reading import Reading
+from ui.tree.sight import Sight
 from ui.tree.weights import TreeWeights
-from ui.tree.words import describe_node
+from ui.tree.words import NodeFacts, describe_node, path_text
+
+MOST_ONE_BY_ONE = 16
+"""New nodes up to which each is fitted into the picture by itself; more are quicker laid out anew."""
+PICTURE_MARGIN = 16.0
+_NOTHING = TreeOverlay()
 
 
 class TreeScene:
-    """The state behind the pictures of one tree. ``is_open`` is False before the first `reset`."""
+    """The state behind the pictures of one tree; needs fonts, but no widget. ``is_open`` is False before the first
+    `reset`."""
 
-    def __init__(self, font: QFont) -> None:
+    def __init__(self, font: QFont, *, gradual: bool = False) -> None:
+        """``gradual``: long layouts are done in slices between events, as `Placement` says; for what is looked at."""
         self.is_open = False
         self.current = ROOT
         self.hovered = NO_NODE
@@ -34,17 +49,22 @@ class TreeScene:
         self.unit: LogUnit = "nats"
         self.options = TreeViewOptions()
         self.overlay: TreeOverlay | None = None
-        self.weights: TreeWeights | None = None
         self.annotations: dict[int, tuple[bool, str]] = {}
-        self.folded: set[int] = set()
-        self.focus: int | None = None
         self.mirror = mirror_of((), ())
-        self._vocabulary: Vocabulary | None = None
+        self.outline = Outline(self.mirror)
+        self.placement = Placement(self.outline, gradual=gradual)
+        self.weights: TreeWeights | None = None
+        self.vocabulary: Vocabulary | None = None
+        self.prompt_label = ""
+        self.stops: dict[int, str] = {}
+        self.end_tokens: frozenset[int] = frozenset()
+        self._reading = Reading(self.mirror, None)
+        self._node_colours: NodeColours | None = None
+        self._sight: Sight | None = None
         self._known_labels: dict[int, str] = {}
-        self._prompt_label = ""
-        self._stops: dict[int, str] = {}
-        self._end_tokens: frozenset[int] = frozenset()
         self.set_font(font)
+
+    # --- contents ----------------------------------------------------------------------------------------------------
 
     def reset(
         self,
@@ -55,25 +75,129 @@ class TreeScene:
         stops: Mapping[int, str],
         end_tokens: frozenset[int],
     ) -> None:
-        """Show another tree."""
+        """Show another tree. What was laid over the one before, its folds and its focus go with it."""
         self.is_open = True
         self.current, self.hovered = current, NO_NODE
         self.mirror = mirror_of(nodes, hidden)
-        self._prompt_label = prompt_label
-        self._stops = dict(stops)
-        self._end_tokens = end_tokens
+        self.overlay, self.annotations = None, {}
+        self.prompt_label = prompt_label
+        self.stops = dict(stops)
+        self.end_tokens = end_tokens
+        self.outline = Outline(self.mirror)
+        self.outline.phrases = self.options.phrases
+        self.set_weights(None)
+        self._set_apart()
+        self.outline.rebuild()
+        self.placement.attach(self.outline)
         self._measure()
 
     def apply(self, change: Change) -> None:
         """Take over what one command changed, the current node excepted."""
+        anew = bool(change.revealed or change.hidden) or len(change.added) > MOST_ONE_BY_ONE
         for node in change.added:
             self.mirror.add(node)
-            self.geometry.add(node.id)
+            if not anew:
+                self.outline.add(node.id)
+                self.placement.add(node.id)
         self.mirror.reveal(change.revealed)
         self.mirror.hide(change.hidden)
-        self._stops.update((node_id, event.kind) for node_id, event in change.stops)
+        stopped = {node_id: event.kind for node_id, event in change.stops}
+        self.stops.update(stopped)
         if self.hovered not in self.mirror:
             self.hovered = NO_NODE
+        if self.outline.top not in self.mirror:
+            self.outline.top = ROOT
+        if anew:
+            self._set_apart()
+            self._rebuild()
+            return
+        ended = [node.id for node in change.added if node.token_id in self.end_tokens]
+        self.outline.set_alone([*stopped, *ended], True)
+        if change.added:
+            self.placement.keep_up()
+        self.geometry.update()
+
+    def set_current(self, node_id: int) -> bool:
+        """Make a node the current one and see that it is shown. Whether the picture is another one now."""
+        before, self.current = self.current, node_id
+        version = self.outline.version
+        if node_id != before:
+            self._reveal(node_id)
+            self._refresh_alone((before, node_id))
+        if self.outline.version != version:
+            self.geometry.update()
+        return self.outline.version != version
+
+    def _reveal(self, node_id: int) -> None:
+        """Open the folds and leave the focus that keep a node out of sight."""
+        if node_id not in self.mirror or node_id in self.outline:
+            return
+        path = set(self.mirror.path(node_id))
+        if self.outline.top not in path:
+            self.outline.top = ROOT
+        self.outline.folded -= path - {node_id}
+        self._rebuild()
+
+    # --- how it is shown ---------------------------------------------------------------------------------------------
+
+    def set_options(self, options: TreeViewOptions) -> None:
+        """Look at the same tree in another way."""
+        before, self.options = self.options, options
+        self._node_colours = None
+        if options.phrases != before.phrases:
+            self.outline.phrases = options.phrases
+            self._rebuild()
+        if options.orientation != before.orientation:
+            self._measure()
+        if options.layout != before.layout:
+            self.placement.choose(options.layout)
+            self.geometry.moved()
+
+    def set_overlay(self, overlay: TreeOverlay | None) -> None:
+        """Lay other marks and badges over the tree."""
+        before, self.overlay = self._laid_over, overlay
+        self.outline.set_marks({node_id: NUMBERS[mark] for node_id, mark in self._laid_over.marks.items()})
+        self._refresh_alone(before.badges.keys() | self._laid_over.badges.keys())
+        self.geometry.update()
+
+    @property
+    def _laid_over(self) -> TreeOverlay:
+        return self.overlay or _NOTHING
+
+    def set_weights(self, weights: TreeWeights | None) -> None:
+        """Show the tree by other numbers."""
+        self.weights = weights
+        self._reading = Reading(self.mirror, weights)
+        self._node_colours = None
+
+    @property
+    def reading(self) -> Reading:
+        return self._reading
+
+    def annotate(self, annotations: Mapping[int, tuple[bool, str]]) -> None:
+        """Stars and notes in place of those before."""
+        before, self.annotations = self.annotations, dict(annotations)
+        self._refresh_alone(before.keys() | annotations.keys())
+        self.geometry.update()
+
+    def set_folded(self, folded: Iterable[int]) -> bool:
+        """Fold these nodes and no others. Whether anything changed."""
+        after = {node_id for node_id in folded if node_id in self.mirror and self.mirror.children[node_id]}
+        if after == self.outline.folded:
+            return False
+        changed = after ^ self.outline.folded
+        self.outline.folded = after
+        self._refresh_alone(changed)
+        self._rebuild()
+        return True
+
+    def set_focus(self, node_id: int) -> bool:
+        """Show the subtree of a node alone (of the root: the whole tree). Whether anything changed."""
+        if node_id == self.outline.top:
+            return False
+        self.outline.top = node_id
+        self._rebuild()
+        return True
 
     def set_font(self, font: QFont) -> None:
         """Take another font for labels and figures."""
@@ -85,51 +209,152 @@ class TreeScene:
 
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """Take another vocabulary for the labels."""
-        self._vocabulary = vocabulary
+        self.vocabulary = vocabulary
         self._known_labels.clear()
         self._measure()
 
-    def frame(self, camera: Camera, colours: Colours, motion: Motion) -> Frame:
-        """One picture, seen by ``camera``."""
-        shift_x, shift_y = motion.shifts()
+    # --- pictures ----------------------------------------------------------------------------------------------------
+
+    def frame(self, camera: Camera, colours: Colours, motion: Motion | None = None) -> Frame:
+        """What is seen by ``camera``, on its way where nodes are moving."""
+        plan = self.geometry.plan
+        if motion is not None:
+            plan = motion.moved_plan(plan)
+        down = self.options.orientation == "down"
+        if self._sight is None or (self._sight.plan, self._sight.camera, self._sight.down) != (plan, camera, down):
+            self._sight = Sight(plan, camera, down)
         return Frame(
             mirror=self.mirror,
-            geometry=self.geometry,
-            camera=camera,
+            outline=self.outline,
+            sight=self._sight,
+            segments_of=self.geometry.segments,
+            options=self.options,
+            reading=self._reading,
+            node_colours=self._colours(colours),
             colours=colours,
-            map_name=self.map_name,
             font=self._font,
             labels=self._labels,
             label_of=self._label_of,
             is_special=self._is_special,
-            prompt_label=self._prompt_label,
+            prompt_label=self.prompt_label,
             current=self.current,
             hovered=self.hovered,
-            stop_of=self._stop_of,
-            shift_x=shift_x,
-            shift_y=shift_y,
+            stop_of=self.stop_of,
+            overlay=self._laid_over,
+            annotations=self.annotations,
+            unit=self.unit,
         )
+
+    def picture(
+        self,
+        colours: Colours,
+        scale: float = 1.0,
+        region: QRectF | None = None,
+        least_level: Level = Level.DOTS,
+    ) -> Frame:
+        """The whole tree with a margin, or a ``region`` of it (px at scale 1), for `ui.tree.painting.paint_tree`.
+
+        Its size is ``frame.camera.view``, its left top corner the painter's origin. A layout that is still under way is
+        finished first; nothing is hovered.
+        """
+        if self.placement.working:
+            self.placement.finish()
+            self.geometry.moved()
+        extent = self.geometry.extent()
+        if region is None:
+            margin = PICTURE_MARGIN
+            region = QRectF(-margin, -margin, extent.width() + 2 * margin, extent.height() + 2 * margin)
+        view = QSizeF(region.width() * scale, region.height() * scale)
+        camera = Camera(scale, -region.topLeft() * scale, view, extent, fixed=(scale, scale))
+        frame = self.frame(camera, colours)
+        frame.hovered, frame.limited, frame.least_level = NO_NODE, False, least_level
+        return frame
 
     def description(self, node_id: int) -> list[str]:
         """Everything to be said of a node, a line each."""
-        return describe_node(self.mirror, self._vocabulary, node_id, self.unit, self._stop_of(node_id))
+        star, note = self.annotations.get(node_id, (False, ""))
+        facts = NodeFacts(
+            stop=self.stop_of(node_id),
+            reading=None if self._reading.recorded else self._reading,
+            folded=len(self.outline.below(node_id)) if self.outline.is_folded(node_id) else 0,
+            star=star,
+            note=note,
+            mark=self._laid_over.marks.get(node_id),
+            overlay_note=self._laid_over.notes.get(node_id, ""),
+        )
+        return describe_node(self.mirror, self.vocabulary, node_id, self.unit, facts)
 
-    def _stop_of(self, node_id: int) -> str | None:
-        if int(self.mirror.token[node_id]) in self._end_tokens:
+    def text_of(self, node_id: int) -> str:
+        """The generated text up to a node."""
+        return path_text(self.mirror, self.vocabulary, node_id)
+
+    def place_of(self, node_id: int) -> QRectF:
+        """The box that stands for a node, px at scale 1; null outside the picture."""
+        shown = self.outline.shown_ancestor(node_id) if node_id in self.mirror else None
+        return QRectF() if shown is None else self.bounds_of([shown])
+
+    def bounds_of(self, node_ids: Iterable[int]) -> QRectF:
+        """The place of the boxes that stand for some nodes, px at scale 1; null where none is in the picture."""
+        found = {self.outline.shown_ancestor(node_id) for node_id in node_ids if node_id in self.mirror}
+        heads = sorted({int(self.outline.head[node_id]) for node_id in found if node_id is not None})
+        return self.geometry.bounds(np.array(heads, dtype=np.int64)) if heads else QRectF()
+
+    def stop_of(self, node_id: int) -> str | None:
+        """The kind of the stop event at a node."""
+        if int(self.mirror.token[node_id]) in self.end_tokens:
             return "eos"
-        return self._stops.get(node_id)
+        return self.stops.get(node_id)
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _rebuild(self) -> None:
+        self.outline.rebuild()
+        self.placement.rebuild()
+        self.geometry.update()
 
     def _measure(self) -> None:
-        self.geometry = TreeGeometry(self.mirror, self._box_width, root_width(self._labels.width(self._prompt_label)))
+        prompt = self._labels.width(self.prompt_label)
+        self.geometry = TreeGeometry(self.outline, self.placement, self._label_width, prompt, self.options.orientation)
 
-    def _box_width(self, token_id: int) -> float:
-        return box_width(self._labels.width(self._label_of(token_id), self._is_special(token_id)))
+    def _set_apart(self) -> None:
+        """Say anew of every node whether it has a box of its own."""
+        mirror = self.mirror
+        ends = np.fromiter(self.end_tokens, dtype=np.int64, count=len(self.end_tokens))
+        alone = np.isin(mirror.token, ends)
+        single = [*self.stops, *self.annotations, *self._laid_over.badges, *self.outline.folded, self.current]
+        alone[[node_id for node_id in single if node_id < mirror.size]] = True
+        self.outline.alone = alone
+
+    def _stands_alone(self, node_id: int) -> bool:
+        return (
+            node_id == self.current
+            or self.stop_of(node_id) is not None
+            or node_id in self.annotations
+            or node_id in self._laid_over.badges
+            or node_id in self.outline.folded
+        )
+
+    def _refresh_alone(self, node_ids: Iterable[int]) -> None:
+        known = [node_id for node_id in node_ids if 0 <= node_id < self.mirror.size]
+        apart = {node_id for node_id in known if self._stands_alone(node_id)}
+        self.outline.set_alone(apart, True)
+        self.outline.set_alone(set(known) - apart, False)
+
+    def _colours(self, colours: Colours) -> NodeColours:
+        found = self._node_colours
+        if found is None or found.colours is not colours or found.map_name != self.map_name:
+            found = NodeColours(self.options.colour_by, self.map_name, colours, self.mirror, self._reading)
+            self._node_colours = found
+        return found
+
+    def _label_width(self, token_id: int) -> float:
+        return self._labels.width(self._label_of(token_id), self._is_special(token_id))
 
     def _label_of(self, token_id: int) -> str:
         label = self._known_labels.get(token_id)
         if label is None:
-            label = self._known_labels[token_id] = token_label(self._vocabulary, token_id)
+            label = self._known_labels[token_id] = token_label(self.vocabulary, token_id)
         return label
 
     def _is_special(self, token_id: int) -> bool:
-        return self._vocabulary is not None and self._vocabulary.is_special(token_id)
+        return self.vocabulary is not None and self.vocabulary.is_special(token_id)

@@ -7,6 +7,9 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from explorer.tree import HowChosen
 
+DASHES = (3.0, 2.5)
+"""The pattern of lines that lead to what a filter excludes, in line widths."""
+
 
 def paint_how(painter: QPainter, centre: QPointF, size: float, how: HowChosen, ink: QColor, paper: QColor) -> None:
     """Paint the sign of a way of choosing, ``size`` px across: ● greedy, ◆ drawn, ▲ by hand, ■ beam, ○ expanded,

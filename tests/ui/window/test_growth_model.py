@@ -26,14 +26,14 @@ def test_expand_and_sample_smollm2(
     explorer.models.open(ModelRef(smollm2))
     settle(explorer)
     window = explorer.window
-    mirror = window.tree._scene.mirror
+    mirror = window.tree.scene.mirror
 
     press(explorer, Qt.Key.Key_E)
     form = window.tree.findChild(ExpandForm)
     assert isinstance(form, ExpandForm)
     form.set_values({"top_k": 4, "depth": 2})
     press(explorer, Qt.Key.Key_Return)
-    mirror = window.tree._scene.mirror
+    mirror = window.tree.scene.mirror
     children = mirror.children_of(ROOT)
     assert mirror.count == 4 + 16
     assert mirror.token[children[0]] == PARIS

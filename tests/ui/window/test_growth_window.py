@@ -43,7 +43,7 @@ def sample_form(explorer: Explorer) -> SampleForm:
 
 
 def shown_nodes(explorer: Explorer) -> int:
-    return explorer.window.tree._scene.mirror.count
+    return explorer.window.tree.scene.mirror.count
 
 
 def run_ends(explorer: Explorer) -> list[int]:
@@ -182,7 +182,7 @@ def test_rows_lead_into_the_tree(lesson: Explorer, press: Press, settle: Settle,
     qtbot.mouseMove(table.viewport(), cell(lesson, 1))
     qtbot.mouseMove(table.viewport(), cell(lesson, 0))
     ends = run_ends(lesson)
-    assert window.tree._scene.hovered == ends[0]
+    assert window.tree.scene.hovered == ends[0]
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=cell(lesson, 1))
     settle(lesson)
     assert lesson.session.current == ends[1]
@@ -196,7 +196,7 @@ def test_rows_lead_into_the_tree(lesson: Explorer, press: Press, settle: Settle,
 def test_counts_lie_on_the_tree_while_the_table_is_in_sight(lesson: Explorer, press: Press, qtbot: QtBot) -> None:
     sample(lesson, press, 8)
     window = lesson.window
-    scene = window.tree._scene
+    scene = window.tree.scene
     assert scene.overlay is not None
     assert set(scene.overlay.marks) == {node for end in run_ends(lesson) for node in scene.mirror.path(end)} - {ROOT}
     first = [node for node in scene.overlay.badges if scene.mirror.parent[node] == ROOT]
@@ -214,7 +214,7 @@ def test_counts_lie_on_the_tree_while_the_table_is_in_sight(lesson: Explorer, pr
 def test_a_deleted_branch_is_told_in_the_table(lesson: Explorer, press: Press, settle: Settle) -> None:
     sample(lesson, press, 6)
     end = run_ends(lesson)[0]
-    top = lesson.window.tree._scene.mirror.path(end)[1]
+    top = lesson.window.tree.scene.mirror.path(end)[1]
     lesson.session.delete_branch(top)
     settle(lesson)
     model = lesson.window.runs._model
@@ -239,7 +239,7 @@ def test_batches_of_a_session_are_its_own(lesson: Explorer, press: Press, settle
     thread.post("fresh", lambda workspace, job: thread.show(workspace.new_session()))
     settle(lesson)
     assert panel.rows() == []
-    assert lesson.window.tree._scene.overlay is None
+    assert lesson.window.tree.overlay is None
 
 
 # --- while it goes on -------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ from ui.main_window import MainWindow
 from ui.panels import model_panel
 from ui.preferences import Preferences
 from ui.text.colouring import COLOUR_CHOICES, HOW_NAMES
+from ui.tree.legend import HowEntry
 from ui.tree.words import STOP_WORDS, describe_node, stop_mark
 
 Press = Callable[..., None]
@@ -363,7 +364,7 @@ def test_file_dialogs(lesson: Explorer, reader: Reader, monkeypatch: pytest.Monk
 def test_every_stop(lesson: Explorer, reader: Reader, press: Press) -> None:
     window = lesson.window
     press(lesson, Qt.Key.Key_Right)
-    mirror = window.tree._scene.mirror
+    mirror = window.tree.scene.mirror
     for event in STOPS:
         window.banner.set_event(event)
         reader.look(window.banner)
@@ -418,8 +419,8 @@ def test_ways_of_choosing_and_units(lesson: Explorer, reader: Reader) -> None:
         reader.note(how, how_label(how))
     for unit in ("nats", "bits"):
         reader.note(unit, logarithm(1.0, unit))
-    window.tree._legend.explain("cividis", hows, True)
-    reader.look(window.tree._legend)
+    window.tree._corners.legend.explain([HowEntry(how) for how in hows])
+    reader.look(window.tree._corners.legend)
     for choice in COLOUR_CHOICES:
         window.path.legend.explain(choice.key, "bits", hows)
         reader.look(window.path.legend)

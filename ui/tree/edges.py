@@ -1,0 +1,137 @@
+"""Paints the edges of a tree of which few enough boxes are in sight, with the bands under paths that stand out."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+
+from ui.theme import blend
+from ui.tree.arrays import FloatArray, Ids
+from ui.tree.frame import Frame
+from ui.tree.marks import mark_pen
+from ui.tree.shapes import DASHES
+
+CURRENT_SHARE, HOVERED_SHARE = 0.45, 0.2  # of the accent in the band under a path
+BEND_SHARE = 0.42  # of the way between two boxes in which the edge bends; the rest is straight, for a figure on it
+PLAIN_WIDTH = 1.75
+LEAST_SCALE = 0.6
+MOST_CROSSING = 250  # edges of unseen boxes that merely cross the view; of more, one in each px is drawn
+
+_WIDTHS = np.array((1.0, 1.5, 2.25, 3.0, 4.0, 5.0))
+
+
+class EdgePainter:
+    """Paints one `Frame` with a painter in the frame's coordinates."""
+
+    def __init__(self, painter: QPainter, frame: Frame) -> None:
+        self._painter = painter
+        self._frame = frame
+        self._scale = max(LEAST_SCALE, frame.camera.scale)
+        self._edges = self._worth_drawing(frame.edges[frame.edges > 0])
+        self._heads: list[int] = frame.plan.heads[self._edges].tolist()
+        self._widths = self._edge_widths()
+
+    def paint(self) -> None:
+        """All edges, what stands out on top of the others."""
+        if not len(self._edges):
+            return
+        self._painter.setBrush(Qt.BrushStyle.NoBrush)
+        curves = self._curves()
+        self._paint_bands(curves)
+        self._paint_marks(curves)
+        self._paint_lines(curves)
+
+    def _worth_drawing(self, edges: Ids) -> Ids:
+        """Without edges that only cross the view and would lie on each other."""
+        frame = self._frame
+        seen = np.isin(edges, frame.boxes) | np.isin(frame.plan.parent[edges], frame.boxes)
+        crossing = edges[~seen]
+        if len(crossing) <= MOST_CROSSING:
+            return edges
+        place = np.rint(frame.along(frame.plan.along[crossing])).astype(np.int64)
+        likeliest = np.argsort(-frame.reading.edge(frame.plan.heads[crossing]), kind="stable")
+        _, first = np.unique(place[likeliest], return_index=True)
+        heads = frame.plan.heads[edges]
+        special = np.isin(heads, [*frame.current_heads, *frame.hovered_heads])
+        return np.union1d(edges[seen | special], crossing[likeliest[first]])
+
+    def _edge_widths(self) -> FloatArray:
+        """Widths in px at scale 1."""
+        if not self._frame.options.width_by_probability:
+            return np.full(len(self._edges), PLAIN_WIDTH)
+        probabilities = np.nan_to_num(self._frame.reading.edge(self._frame.plan.heads[self._edges]))
+        steps = np.clip(np.floor(probabilities * len(_WIDTHS)), 0, len(_WIDTHS) - 1).astype(np.int64)
+        widths: FloatArray = _WIDTHS[steps]
+        return widths
+
+    def _curves(self) -> list[QPainterPath]:
+        frame, plan, edges = self._frame, self._frame.plan, self._edges
+        parents = plan.parent[edges]
+        start = frame.along(plan.along[parents]) + plan.length[parents] * frame.text_scale
+        turn = np.maximum(start, frame.along(plan.turn[edges])) if frame.options.layout == "tidy" else start
+        end = frame.along(plan.along[edges])
+        came, goes = frame.across(plan.across[parents]), frame.across(plan.across[edges])
+        numbers = zip(start.tolist(), turn.tolist(), end.tolist(), came.tolist(), goes.tolist(), strict=True)
+        return [self._curve(*five) for five in numbers]
+
+    def _curve(self, start: float, turn: float, end: float, came: float, goes: float) -> QPainterPath:
+        """An edge: it bends soon after its parent and then runs straight, so that there is room for a figure on it."""
+        point = self._frame.point
+        path = QPainterPath(point(start, came))
+        bent = turn + (end - turn) * BEND_SHARE
+        middle = (turn + bent) / 2
+        if turn > start:
+            path.lineTo(point(turn, came))
+        path.cubicTo(point(middle, came), point(middle, goes), point(bent, goes))
+        path.lineTo(point(end, goes))
+        return path
+
+    def _paint_bands(self, curves: list[QPainterPath]) -> None:
+        frame, painter = self._frame, self._painter
+        accent, surface = QColor(frame.colours.accent), QColor(frame.colours.surface)
+        for heads, share in ((frame.hovered_heads, HOVERED_SHARE), (frame.current_heads, CURRENT_SHARE)):
+            band = QPen(blend(accent, surface, share), 10 * self._scale)
+            band.setCapStyle(Qt.PenCapStyle.FlatCap)
+            painter.setPen(band)
+            for head, curve in zip(self._heads, curves, strict=True):
+                if head in heads:
+                    painter.drawPath(curve)
+
+    def _paint_marks(self, curves: list[QPainterPath]) -> None:
+        """The way into a marked box, as a broken band wider than the edge."""
+        frame = self._frame
+        if not frame.overlay.marks:
+            return
+        for head, width, curve in zip(self._heads, self._widths.tolist(), curves, strict=True):
+            mark = frame.mark_of(head)
+            if mark is not None:
+                self._painter.setPen(mark_pen(mark, frame.colours, (width + 4.5) * self._scale))
+                self._painter.drawPath(curve)
+
+    def _paint_lines(self, curves: list[QPainterPath]) -> None:
+        frame, heads = self._frame, self._frame.plan.heads[self._edges]
+        colours = frame.node_colours
+        places = np.zeros(len(heads), dtype=np.int16) if colours.of_nodes else colours.places(heads)
+        faded, forced = frame.reading.excluded(heads), frame.mirror.forced[heads]
+        rows = zip(
+            places.tolist(), self._widths.tolist(), faded.tolist(), forced.tolist(), range(len(curves)), strict=True
+        )
+        before: tuple[int, float, bool, bool] | None = None
+        for place, width, is_faded, is_forced, number in sorted(rows):
+            key = (place, width, is_faded, is_forced)
+            if key != before:
+                self._painter.setPen(self._pen(*key))
+                before = key
+            self._painter.drawPath(curves[number])
+
+    def _pen(self, place: int, width: float, faded: bool, forced: bool) -> QPen:
+        colours = self._frame.node_colours
+        colour = (colours.faded if faded else colours.palette)[place]
+        if colours.of_nodes:
+            colour = colours.neutral
+        pen = QPen(colour, width * self._scale)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        if forced or faded:
+            pen.setDashPattern(DASHES)
+        return pen

@@ -1,0 +1,75 @@
+"""What of a plan is in sight: places on the screen, and which boxes and edges meet the view."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from PySide6.QtCore import QPointF
+
+from ui.tree.arrays import BoolArray, FloatArray, Ids
+from ui.tree.boxes import BOX_HEIGHT
+from ui.tree.camera import Camera
+from ui.tree.geometry import Plan
+
+BEHIND = 170.0  # px behind a box that may carry its values
+BESIDE = 20.0
+
+
+class Sight:
+    """A `Plan` through a `Camera`. ``down``: whether the tree grows downwards; else to the right.
+
+    Boxes are indices into the plan.
+    """
+
+    def __init__(self, plan: Plan, camera: Camera, down: bool) -> None:
+        self.plan = plan
+        self.camera = camera
+        self.down = down
+
+    def along(self, values: FloatArray) -> FloatArray:
+        """Places along the tree on the screen."""
+        return self.camera.y(values) if self.down else self.camera.x(values)
+
+    def across(self, values: FloatArray) -> FloatArray:
+        return self.camera.x(values) if self.down else self.camera.y(values)
+
+    @property
+    def along_scale(self) -> float:
+        return self.camera.scale_y if self.down else self.camera.scale_x
+
+    @property
+    def across_scale(self) -> float:
+        return self.camera.scale_x if self.down else self.camera.scale_y
+
+    def point(self, along: float, across: float) -> QPointF:
+        """A place on the screen from its two coordinates there."""
+        return QPointF(across, along) if self.down else QPointF(along, across)
+
+    @cached_property
+    def edges(self) -> Ids:
+        """Boxes of which the edge or the box itself may be in sight, values beside it included."""
+        plan = self.plan
+        parents = plan.across[plan.parent]
+        low, high = np.minimum(parents, plan.across), np.maximum(parents, plan.across)
+        return np.flatnonzero(self._meets(plan.parent_end, plan.along + plan.length, low, high, plan.breadth))
+
+    @cached_property
+    def boxes(self) -> Ids:
+        """Boxes that may be in sight, values beside them included."""
+        plan, edges = self.plan, self.edges
+        along, across = plan.along[edges], plan.across[edges]
+        return edges[self._meets(along, along + plan.length[edges], across, across, plan.breadth[edges])]
+
+    def _meets(
+        self, near: FloatArray, far: FloatArray, low: FloatArray, high: FloatArray, breadth: FloatArray
+    ) -> BoolArray:
+        """Whether areas (px at scale 1, as broad as boxes about ``low`` and ``high``) meet the view."""
+        seen = self.camera.seen
+        begin, end, bottom, top = seen.left(), seen.right(), seen.top(), seen.bottom()
+        if self.down:
+            begin, end, bottom, top = bottom, top, begin, end
+        half = np.maximum(breadth, BOX_HEIGHT) / 2 + BESIDE / self.across_scale
+        behind = BEHIND / self.along_scale
+        inside: BoolArray = (near < end) & (far + behind > begin) & (high + half > bottom) & (low - half < top)
+        return inside
