@@ -36,7 +36,7 @@ from ui.export.sheet import Sheet, wrapped
 from ui.export.themes import PUBLICATION
 from ui.export.work import Work
 from ui.theme import DARK, LIGHT
-from ui.tree.geometry import Camera
+from ui.tree.camera import Camera
 
 pytestmark = pytest.mark.usefixtures("qapp")
 every_kind = pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
