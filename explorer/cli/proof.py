@@ -19,7 +19,7 @@ from explorer.export.python_script import python_script, write_script
 from explorer.export.script_path import stored_script_path
 from explorer.i18n import N_, tr
 from explorer.proof.report import ProofReport
-from explorer.proof.wording import Label, facts, fresh_sentence, stage_headers, stage_row, verdict_sentence
+from explorer.proof.wording import Label, facts, fresh_sentence, quoted, stage_headers, stage_row, verdict_sentence
 from explorer.tree import NodeId
 
 _SESSION = Annotated[int, typer.Option("--session", help=N_("The session's number (see: sessions)."))]
@@ -40,7 +40,7 @@ def check(hardware: Hardware, library: Path, json: bool, session: _SESSION, node
         ref = desk.workspace.model_ref_of(opened)
         desk.load(replace(ref, device=hardware.device, dtype=hardware.dtype, threads=hardware.threads))
         report = opened.check(chosen, progress=desk.progress, cancel=desk.cancel)
-        label = opened.vocabulary.label
+        label = quoted(opened.vocabulary)
     if json:
         print_json({"session": session, "node": chosen, **report.to_json()})
     else:

@@ -94,15 +94,13 @@ def _head(path: ScriptPath, form: Form) -> str:
     where = f"session {path.session}, " if path.session is not None else ""
     tokens = "1 token" if len(path.steps) == 1 else f"{len(path.steps)} tokens"
     versions = ", ".join(f"{name} {number}" for name, number in environment.versions.items())
-    recorded = (
-        f"Recorded with {model.name} in {environment.dtype} on {environment.device}, {environment.threads} threads"
-    )
     return "\n".join(
         comment(text)
         for text in (
             f"Token Tree Explorer, {where}node {path.node}: {tokens} after the prompt of {path.title!r}.",
             _FORMS[form] if path.steps else "There are no tokens yet: it shows what could come first.",
-            f"{recorded} ({environment.platform}; {versions}).",
+            f"Recorded with {model.name} in {environment.dtype} on {environment.device} ({environment.platform}; "
+            f"threads: {environment.threads}; {versions}).",
             "It needs torch, numpy and transformers 5.24 or newer.",
             _HONEST,
         )

@@ -12,6 +12,7 @@ from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo
 from explorer.proof.report import Difference, FreshCheck, ProofReport, StageCheck, Verdict
+from explorer.text import Vocabulary
 
 Label = Callable[[int], str]
 
@@ -44,6 +45,11 @@ _FRESH_DIFFERS: Final = N_(
 _NO_FRESH: Final = N_("A fresh pass without a cache was not possible: there was not enough memory for it.")
 _OTHER_BEST: Final = N_("Another token comes first in it: a near tie.")
 _RELATIVE: Final = N_("{share} of the spread of the logits, on average")
+
+
+def quoted(vocabulary: Vocabulary) -> Label:
+    """Tokens by label and id: ``“·Paris” #7042``."""
+    return lambda token_id: f"“{vocabulary.label(token_id)}” #{token_id}"
 
 
 def verdict_sentence(report: ProofReport, label: Label) -> str:

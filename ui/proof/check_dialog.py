@@ -26,7 +26,16 @@ from PySide6.QtWidgets import (
 from explorer.i18n import tr
 from explorer.messages import UserMessage
 from explorer.progress import Progress
-from explorer.proof.wording import Label, as_text, facts, fresh_sentence, stage_headers, stage_row, verdict_sentence
+from explorer.proof.wording import (
+    Label,
+    as_text,
+    facts,
+    fresh_sentence,
+    quoted,
+    stage_headers,
+    stage_row,
+    verdict_sentence,
+)
 from ui.panels.common import GRID, describe, plain_label, push_button
 from ui.proof.work import CheckedNode
 from ui.theme import colours_of
@@ -34,6 +43,7 @@ from ui.theme import colours_of
 _SAME: Final = "✓"
 _OTHER: Final = "✗"
 _UNKNOWN: Final = "–"
+_WIDE: Final = 1  # the column that takes the room that is left
 
 
 class CheckDialog(QDialog):
@@ -65,7 +75,7 @@ class CheckDialog(QDialog):
         self._make_buttons()
         self._arrange()
         self.show_begun()
-        self.resize(190 * GRID, 130 * GRID)
+        self.resize(200 * GRID, 140 * GRID)
 
     # --- what the owner tells ----------------------------------------------------------------------------------------
 
@@ -82,7 +92,7 @@ class CheckDialog(QDialog):
     def show_found(self, found: CheckedNode) -> None:
         """Show what a check found."""
         self.found = found
-        label: Label = found.vocabulary.label
+        label: Label = quoted(found.vocabulary)
         report = found.report
         self.heading.setText(_heading(found))
         self.verdict.show_sentence(report.verdict != "different", verdict_sentence(report, label))
@@ -114,7 +124,7 @@ class CheckDialog(QDialog):
     def result_text(self) -> str:
         """Everything that was found, to be copied."""
         found = self.found
-        return "" if found is None else as_text(found.report, found.vocabulary.label, _heading(found))
+        return "" if found is None else as_text(found.report, quoted(found.vocabulary), _heading(found))
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
@@ -146,9 +156,11 @@ class CheckDialog(QDialog):
         self._working = _page(self.phase, self._bar)
         self._failed = _page(self.problem)
         inside = QWidget()
+        inside.setMinimumSize(1, 1)  # else the height of its words at their narrowest makes it scroll for nothing
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(3 * GRID)
+        self._facts.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self._facts.setHorizontalSpacing(4 * GRID)
         self._facts.setVerticalSpacing(GRID)
         self._facts.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -253,9 +265,8 @@ def _stage_table() -> QTableWidget:
     header = table.horizontalHeader()
     header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    for column in range(len(headers)):
-        header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-    header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+    header.setSectionResizeMode(_WIDE, QHeaderView.ResizeMode.Stretch)
+    table.verticalHeader().setDefaultSectionSize(6 * GRID)
     describe(table, tr("Filters one by one"), tr("What ran for each filter in transformers, and how far it differs."))
     return table
 
@@ -267,6 +278,10 @@ def _fill(table: QTableWidget, rows: list[tuple[str, str, str, str]]) -> None:
             item = QTableWidgetItem(text)
             item.setToolTip(text)
             table.setItem(place, column, item)
+    table.resizeColumnsToContents()
+    for column in range(table.columnCount()):
+        if column != _WIDE:
+            table.setColumnWidth(column, table.columnWidth(column) + 4 * GRID)
     table.setVisible(bool(rows))
     height = table.horizontalHeader().sizeHint().height() + 2 * table.frameWidth()
     table.setFixedHeight(height + sum(table.rowHeight(place) for place in range(len(rows))))

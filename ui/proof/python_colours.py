@@ -31,9 +31,17 @@ class PythonColours(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802 - Qt's name
         for found in _WORDS.finditer(text):
-            self.setFormat(found.start(), len(found.group()), self._word)
+            self._colour(text, found, self._word)
         for found in _PARTS.finditer(text):
-            self.setFormat(found.start(), len(found.group()), self._comment if found.group(2) else self._text)
+            self._colour(text, found, self._comment if found.group(2) else self._text)
+
+    def _colour(self, text: str, found: re.Match[str], ink: QTextCharFormat) -> None:
+        self.setFormat(_units(text[: found.start()]), _units(found.group()), ink)
+
+
+def _units(text: str) -> int:
+    """Its length as Qt counts: in UTF-16, where an emoji takes two."""
+    return len(text) + sum(character > "\uffff" for character in text)
 
 
 def _format(ink: str) -> QTextCharFormat:
