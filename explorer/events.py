@@ -51,7 +51,8 @@ class NodeView:
     under the current settings (None: generation may go on). ``taken`` maps token ids of existing children to their
     node ids. ``distribution`` is None where the model is not loaded and nothing was stored for this node. ``draws`` are
     the draws made here that led to what is in the tree, in order, each with the settings then in force. ``grammar``
-    says where the grammar in force stands here; None where there is none.
+    says where the grammar in force stands here, ``grammar_logmass`` what it leaves of the next token's probability
+    (`explorer.decoding.grammar_mass`); None where there is none.
     """
 
     node_id: NodeId
@@ -70,3 +71,4 @@ class NodeView:
     state: SessionState
     draws: tuple[StepRecord, ...] = ()
     grammar: GrammarFacts | None = None
+    grammar_logmass: float | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Distribution, evaluate
@@ -164,6 +165,7 @@ class SessionReading:
         generated = tuple(pieces[len(context.prompt_ids) :])
         text = "".join(piece.text for piece in generated)
         path = tuple(self.tree.path(node_id))
+        distribution = None if logits is None else evaluate(logits, self.state.settings.sampling, context)
         return NodeView(
             node_id=node_id,
             path=path,
@@ -175,12 +177,13 @@ class SessionReading:
             stop=stop,
             taken={self.tree.node(child).token_id: child for child in self.tree.children(node_id)},
             logits=logits,
-            distribution=None if logits is None else evaluate(logits, self.state.settings.sampling, context),
+            distribution=distribution,
             source=source,
             state=self.state,
             edges=tuple(self.tree.node(node).edge for node in path),
             draws=self._ledger.draws_at(node_id),
             grammar=self.grammar_after(context.generated_ids),
+            grammar_logmass=None if distribution is None else grammar_logmass(distribution),
         )
 
     def check(

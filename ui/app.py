@@ -29,6 +29,7 @@ from ui.controllers.action_controller import ActionController
 from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
 from ui.controllers.export_controller import ExportController
+from ui.controllers.grammar_controller import GrammarController
 from ui.controllers.growth_controller import GrowthController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
@@ -152,6 +153,7 @@ class Explorer(QObject):
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.ruler = RulerController(window, self._preferences, self.session)
         self.analysis = AnalysisController(window.explain, self.bridge, self.analysis_thread, window)
+        self.grammar = GrammarController(window, self.bridge, self.analysis_thread, self.session)
         self.growth = GrowthController(window, self._preferences, self.bridge, self.session)
         self.runs = RunsController(window, self.session_thread, self.session, self.growth)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)

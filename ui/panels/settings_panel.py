@@ -32,6 +32,7 @@ from explorer.text import Vocabulary
 from ui.panels.chain_editor import ChainEditor
 from ui.panels.chain_model import ChainModel
 from ui.panels.common import GRID, compact, describe, plain_label, push_button
+from ui.panels.grammar_editor import GrammarRow
 from ui.panels.parameter_row import ParameterRow, parameter_row
 from ui.panels.presets import PRESETS, apply_preset
 from ui.panels.seed_row import SeedRow
@@ -188,7 +189,7 @@ class SettingsPanel(QScrollArea):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2 * GRID)
         for parameter in parameters:
-            row = parameter_row(parameter)
+            row = GrammarRow(parameter) if parameter.kind == "grammar" else parameter_row(parameter)
             row.changed.connect(self._changer(parameter.name))
             row.released.connect(self.commit)
             self._rows[parameter.name] = row
@@ -284,11 +285,12 @@ def _sections() -> list[tuple[str, list[Parameter]]]:
     usual = ("temperature", "top_k", "top_p", "min_p")
     penalties = ("repetition_penalty", "presence_penalty", "frequency_penalty", "no_repeat_ngram_size")
     tokens = ("logit_bias", "ban", "min_new_tokens")
-    rest = tuple(name for name in PARAMETERS if name not in usual + penalties + tokens)
-    titles = (tr("Sampling"), tr("Repetition"), tr("More filters"), tr("Particular tokens"))
+    grammar = ("grammar",)
+    rest = tuple(name for name in PARAMETERS if name not in usual + penalties + tokens + grammar)
+    titles = (tr("Sampling"), tr("Repetition"), tr("More filters"), tr("Particular tokens"), tr("Form of the text"))
     return [
         (title, [PARAMETERS[name] for name in names if name in PARAMETERS])
-        for title, names in zip(titles, (usual, penalties, rest, tokens), strict=True)
+        for title, names in zip(titles, (usual, penalties, rest, tokens, grammar), strict=True)
     ]
 
 

@@ -13,7 +13,7 @@ from explorer.events import NodeView
 from explorer.i18n import listed, tr
 from explorer.text import Vocabulary
 from explorer.tree import ROOT, Edge, HowChosen
-from ui.format import LogUnit, count, exact, hex_bytes, how_label, logarithm, percent, tooltip
+from ui.format import LogUnit, count, exact, hex_bytes, how_label, logarithm, path_probability, percent, tooltip
 from ui.text.chips import piece_lines
 from ui.text.colouring import HOW_GLYPHS, ColourBy, how_colour, map_place
 from ui.text.token_area import NOTHING, CellStyle, TokenArea
@@ -168,6 +168,9 @@ def edge_lines(edge: Edge, unit: LogUnit) -> list[str]:
             "exact": exact(edge.sampling_logprob),
         }
         lines.append(tr("Sampling probability {percent}, log {logarithm} ({exact} nats)").format(**values))
+    if edge.grammar_logmass is not None:
+        left = tr("The grammar left {mass} of the model's probability at this step")
+        lines.append(left.format(mass=path_probability(edge.grammar_logmass)))
     lines.append(tr("Rank {rank}, logit {logit}").format(rank=count(edge.rank), logit=exact(edge.logit)))
     if edge.u is None:
         lines.append(tr("Chosen: {how}").format(how=how_label(edge.how)))

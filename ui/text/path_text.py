@@ -12,6 +12,7 @@ from explorer.text import Vocabulary
 from explorer.tree import HowChosen
 from ui.format import LogUnit
 from ui.text.colouring import COLOUR_CHOICES, HOW_NAMES, ColourBy
+from ui.text.grammar_line import GrammarLine
 from ui.text.legend import ColourLegend
 from ui.text.path_cells import PathCells
 from ui.text.token_area import NOTHING
@@ -31,6 +32,7 @@ class PathText(QWidget):
         self.colour_box = QComboBox(self)
         self.cells = PathCells(self)
         self.legend = ColourLegend(self)
+        self.grammar = GrammarLine(self)
         label = QLabel(tr("Colour by"), self)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setBuddy(self.colour_box)
@@ -49,6 +51,7 @@ class PathText(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(header)
+        layout.addWidget(self.grammar)
         layout.addWidget(self.cells, 1)
         self._add_actions()
         self.colour_box.currentIndexChanged.connect(self._recolour)
@@ -66,6 +69,7 @@ class PathText(QWidget):
     def set_view(self, view: NodeView | None) -> None:
         """Show the path to another node; None where no session is open."""
         self.cells.set_view(view)
+        self.grammar.set_view(view)
         self._copy_text.setEnabled(view is not None and bool(view.text))
         self._copy_all.setEnabled(view is not None)
         self._copy_ids.setEnabled(view is not None)
@@ -74,6 +78,7 @@ class PathText(QWidget):
     def set_log_unit(self, unit: LogUnit) -> None:
         """Show logarithms in nats or bits."""
         self.cells.unit = unit
+        self.grammar.set_log_unit(unit)
         self._explain()
 
     def set_colour_map(self, name: MapName) -> None:
