@@ -147,6 +147,7 @@ def _reading(tree: TokenTree, edge: DoubleArray, entropy: DoubleArray, done: int
     ids = np.array([node.id for node in tree.nodes()], np.int64)
     parents = np.array([node.parent for node in tree.nodes()], np.int64)
     depths = np.array([node.depth for node in tree.nodes()], np.int64)
+    edge, entropy = _grown(edge, tree.next_id), _grown(entropy, tree.next_id)
     path = _unknown(tree)
     path[ROOT] = 0.0
     with np.errstate(divide="ignore"):
@@ -162,3 +163,8 @@ def _reading(tree: TokenTree, edge: DoubleArray, entropy: DoubleArray, done: int
     above = np.unique(parents)
     unseen[above] = np.clip(1.0 - held[above], 0.0, 1.0)
     return TreeReading(edge, path, entropy, unseen, done, total)
+
+
+def _grown(values: DoubleArray, size: int) -> DoubleArray:
+    """As long as the tree is now: it may have grown since the first slice."""
+    return np.concatenate([values, np.full(size - len(values), np.nan)])

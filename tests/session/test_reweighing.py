@@ -82,6 +82,11 @@ def test_what_is_in_sight_is_read_first_and_slices_can_be_stopped(
     assert [reading.done for reading in slices] == [1, 2, 3]
     assert np.flatnonzero(~np.isnan(slices[0].edge)).tolist() == [0, 3]
     assert slices[-1].complete
+    growing = Reweigher(session).what_if(Settings())
+    next(growing)
+    session.select(5)
+    session.step_greedy()
+    assert np.isnan(next(growing).edge[-1])
     cancel = CancelToken()
     work = Reweigher(session).what_if(Settings(), cancel=cancel)
     next(work)
