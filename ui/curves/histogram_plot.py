@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from explorer.decoding.statistics import Histogram
+from explorer.decoding.statistics import LEAST_EXPONENT, Histogram
 from explorer.i18n import listed, tr
 from ui.curves.plot import Entry, Plot
 from ui.curves.scales import linear_ticks, log_ticks
@@ -92,8 +92,9 @@ class HistogramPlot(Plot):
             return ""
         low, high = (power_of_ten(float(edge) * math.log(10)) for edge in histogram.edges[place : place + 2])
         guessed = histogram.counts[place] > histogram.listed_counts[place]
-        text = tr("Probability {low} to {high}: {count} tokens hold {mass}").format(
-            low=low if place else "0",
+        below = place == 0 and histogram.edges[0] == LEAST_EXPONENT
+        text = tr("Probability {low} to {high}: tokens {count}, together {mass}").format(
+            low="0" if below else low,
             high=high,
             count=count(int(histogram.counts[place])),
             mass=percent(float(histogram.masses[place])),

@@ -237,13 +237,12 @@ class Plot(QWidget):
             super().keyPressEvent(event)
             return
         here = self.cursor_at
-        if key == Qt.Key.Key_Home or here is None:
-            place = 0
-        elif key == Qt.Key.Key_End:
-            place = last
+        if key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.set_cursor(0 if key == Qt.Key.Key_Home else last)
+        elif key == Qt.Key.Key_Right:
+            self.set_cursor(0 if here is None else min(last, here + 1))
         else:
-            place = min(last, max(0, here + (1 if key == Qt.Key.Key_Right else -1)))
-        self.set_cursor(place)
+            self.set_cursor(last if here is None else max(0, here - 1))
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
