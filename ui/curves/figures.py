@@ -114,7 +114,7 @@ def _surprisal_row(name: str, token: TokenFigures, unit: LogUnit) -> FigureRow:
 
 def _path_row(path: PathFigures) -> FigureRow:
     return FigureRow(
-        tr("Perplexity of the path ({number} tokens)").format(number=count(path.tokens)),
+        tr("Perplexity of the path ({number} tok)").format(number=count(path.tokens)),
         tr(
             "The exponential of the mean surprisal of the tokens from the prompt to here. Under the settings of each "
             "step tokens that a filter had removed are left out."

@@ -164,7 +164,7 @@ def test_figures_of_model_and_draw(panel: CurvesPanel, make_view: MakeView) -> N
         "Candidates": ("4", "2"),
         "Surprisal of ·word1": ("0.92\u202fnats", "0.69\u202fnats"),
         "Surprisal of ·word3, taken here": ("2.30\u202fnats", "–"),
-        "Perplexity of the path (3 tokens)": ("2.00", "4.00"),
+        "Perplexity of the path (3 tok)": ("2.00", "4.00"),
     }
     panel.set_log_unit("bits")
     assert figures(panel)["Surprisal of ·word1"] == ("1.32\u202fbits", "1.00\u202fbits")

@@ -44,7 +44,7 @@ def test_the_lessons_cross_entropy_is_the_surprisal(curves: Explorer, press: Pre
 
 def test_the_token_taken_and_the_path_are_told(curves: Explorer, press: Press, qtbot: QtBot) -> None:
     press(curves, Qt.Key.Key_2)
-    assert drawn(curves, qtbot)["Perplexity of the path (1 tokens)"][0] == "4.09"
+    assert drawn(curves, qtbot)["Perplexity of the path (1 tok)"][0] == "4.09"
     press(curves, Qt.Key.Key_Left)
     assert drawn(curves, qtbot)["Surprisal of 咖啡, taken here"][0] == "1.41\u202fnats"
 
