@@ -31,7 +31,7 @@ Problem = Literal["logits", "values", "excluded", "choice", "uniform", "stop", "
 # In logits. float32 is what separates a cached from a fresh pass; the others are two roundings at a logit of 16 to 32.
 TOLERANCES: Final[Mapping[str, float]] = {"float32": FLOAT32_TOLERANCE, "float16": 2 * 2**-6, "bfloat16": 2 * 2**-3}
 # Stop events that follow from the path and the settings alone.
-_REPEATABLE = frozenset({"eos", "max_new_tokens", "max_length", "stop_string", "context_window"})
+_REPEATABLE = frozenset({"eos", "max_new_tokens", "max_length", "stop_string", "grammar_end", "context_window"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,7 @@ class GrammarRow(ParameterRow):
         column.addLayout(top)
         column.addWidget(self.edit)
         column.addWidget(self._status)
+        column.addWidget(self._error)
         column.addLayout(buttons)
         self._body.addLayout(column, 1)
 

@@ -85,20 +85,23 @@ def _state_text(facts: GrammarFacts) -> str:
 
 def mass_text(view: NodeView, unit: LogUnit) -> str:
     """What the grammar left of the model's probability here and along the path; what is not known is left out."""
-    parts = []
     here, values = view.grammar_logmass, view.values
+    parts = []
     if here is not None:
-        known = tr("Of the next token's probability it leaves {mass}.")
-        least = tr("Of the next token's probability it leaves {mass} or more.")
         truncated = view.distribution is not None and view.distribution.truncated
-        parts.append((least if truncated else known).format(mass=path_probability(here)))
+        text = (
+            tr("It leaves {mass} or more of the next token's probability.")
+            if truncated
+            else tr("It leaves {mass} of the next token's probability.")
+        )
+        parts.append(text.format(mass=path_probability(here)))
     if values.constrained:
-        text = tr("Along the path it left {mass} (log {logarithm}) in {steps} steps.")
+        text = tr("Along {steps} steps it left {mass} (log {logarithm}).")
         parts.append(
             text.format(
+                steps=count(values.constrained),
                 mass=path_probability(values.grammar_logmass),
                 logarithm=logarithm(values.grammar_logmass, unit),
-                steps=count(values.constrained),
             )
         )
     return sentences(parts)
