@@ -56,7 +56,7 @@ class ExportForm(QWidget):
         self.stamp_box = QCheckBox(tr("Model, settings, seed and date"))
         self.title_box = QCheckBox(tr("Title"))
         self.title_edit = QLineEdit(title)
-        self._size_label = plain_label(quiet=True)
+        self.size_label = plain_label(quiet=True)
         self._fill()
         self._describe()
         self._arrange()
@@ -95,7 +95,7 @@ class ExportForm(QWidget):
     def show_size(self, preview: Preview | None) -> str:
         """Say how large the file's picture will be; what is said."""
         words = "" if preview is None else self._size_words(preview)
-        self._size_label.setText(words)
+        self.size_label.setText(words)
         return words
 
     def _size_words(self, preview: Preview) -> str:
@@ -168,7 +168,7 @@ class ExportForm(QWidget):
         add_row(form, tr("Format"), self.format_box)
         add_row(form, tr("Content"), self.content_box)
         add_row(form, tr("Scale"), self.scale_box)
-        form.addRow("", self._size_label)
+        form.addRow("", self.size_label)
         add_row(form, tr("Colours"), self.theme_box)
         form.addRow("", self.transparent_box)
         form.addRow(self.title_box, self.title_edit)
