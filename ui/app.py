@@ -35,6 +35,7 @@ from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
 from ui.controllers.proof_controller import ProofController
+from ui.controllers.reading_controller import ReadingController
 from ui.controllers.ruler_controller import RulerController
 from ui.controllers.runs_controller import RunsController
 from ui.controllers.session_controller import SessionController
@@ -149,6 +150,7 @@ class Explorer(QObject):
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
         )
         self.appearance = AppearanceController(window, self._preferences)
+        self.reading = ReadingController(window, self._preferences, self.session, self.session_thread)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.ruler = RulerController(window, self._preferences, self.session)

@@ -59,7 +59,9 @@ def power_of_ten(logprob: float) -> str:
 
 
 def path_probability(logprob: float) -> str:
-    """The probability behind a sum of natural logs: percent, or a power of ten where it is tiny."""
+    """The probability behind a sum of natural logs: percent, or a power of ten where it is tiny; “?” if unknown."""
+    if math.isnan(logprob):
+        return "?"
     return percent(math.exp(logprob)) if logprob >= math.log(_LEAST_PERCENT) else power_of_ten(logprob)
 
 

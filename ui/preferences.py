@@ -12,6 +12,8 @@ from explorer.i18n import LANGUAGES, system_language
 from ui.format import LogUnit
 from ui.theme import MapName, ThemeChoice
 
+ReadingName = Literal["model", "recorded", "what_if"]
+
 _LAYOUT_VERSION = 1
 _RUN_LENGTH = 20
 _Flag = Literal["welcome_dismissed", "motion_off", "look_ahead_off", "look_ahead_on_battery"]
@@ -60,6 +62,16 @@ class Preferences:
     @colour_map.setter
     def colour_map(self, name: MapName) -> None:
         self._settings.setValue("colour_map", name)
+
+    @property
+    def reading(self) -> ReadingName:
+        """Which probabilities the tree is shown by."""
+        stored = self._settings.value("tree/reading")
+        return cast(ReadingName, stored) if stored in get_args(ReadingName) else "model"
+
+    @reading.setter
+    def reading(self, reading: ReadingName) -> None:
+        self._settings.setValue("tree/reading", reading)
 
     @property
     def layout(self) -> tuple[QByteArray, QByteArray] | None:

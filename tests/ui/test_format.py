@@ -111,3 +111,7 @@ def test_every_way_of_choosing_has_words() -> None:
 
 def test_bytes_are_upper_case_pairs() -> None:
     assert fmt.hex_bytes("你".encode()) == "E4 BD A0"
+
+
+def test_a_probability_that_is_not_known_is_a_question_mark() -> None:
+    assert fmt.path_probability(math.nan) == "?"

@@ -266,6 +266,13 @@ class TreeView(QWidget):
         """The node at a place on the widget, -1 where there is none."""
         return self._frame().node_at(position) if self.scene.is_open else NO_NODE
 
+    def nodes_in_sight(self) -> list[int]:
+        """The nodes whose boxes may be seen now; of a phrase its first."""
+        if not self.scene.is_open:
+            return []
+        frame = self._frame()
+        return [int(node) for node in frame.plan.heads[frame.boxes]]
+
     def _focus_point(self) -> QPointF:
         """What zooming by key keeps in place: the current node if it is in sight, else the middle."""
         goal, place = self.look.goal, self.scene.place_of(self.scene.current)
