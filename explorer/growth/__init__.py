@@ -3,8 +3,9 @@ gesture each."""
 
 from explorer.growth.beams import BeamProgress, BeamRun, beam_runs, search_beams
 from explorer.growth.expansion import ExpansionRound, expand
+from explorer.growth.sample_records import SampleBatch, SampleRun, sample_runs_of
 from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, partings, passes, runs_csv, samples_report
-from explorer.growth.samples import SampleBatch, SampleProgress, SampleRun, sample_runs, sample_runs_of
+from explorer.growth.samples import SampleProgress, sample_runs
 
 __all__ = [
     "BeamProgress",

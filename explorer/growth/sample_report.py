@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from explorer.decoding.stopping import StopEvent
-from explorer.growth.samples import SampleRun
+from explorer.growth.sample_records import SampleRun
 from explorer.reading import SessionReading
 from explorer.text import TokenIds, path_pieces
 from explorer.tree import NodeId, TokenTree

@@ -42,6 +42,11 @@ class Bench:
 
 BENCHES = {
     "engine": Bench("bench_engine.py", "step, children, load and memory of the model side", ("--rounds", "1")),
+    "samples": Bench(
+        "bench_samples.py",
+        "many sampled runs at once against generate() one after another",
+        ("--runs", "20", "--tokens", "32", "--calls", "2"),
+    ),
     "run": Bench("bench_run.py", "whole runs through a session against generate()", ("--rounds", "2")),
     "search": Bench("bench_search.py", "expansion and beams", ("--rounds", "1", "--nodes", "100")),
     "threads": Bench("bench_threads.py", "numbers of threads, and how they wait"),
@@ -49,6 +54,7 @@ BENCHES = {
     "pipe": Bench("bench_pipe.py", "the border between the processes"),
     "decoding": Bench("bench_decoding.py", "bars and sliders"),
     "store": Bench("bench_store.py", "the library"),
+    "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
     "window": Bench("bench_window.py", "start-up and smoothness of the window", ("--runs", "1")),
     "leak": Bench("bench_leak.py", "ten thousand requests, cancelled and evicted", ("--requests", "2000")),
     "gpu": Bench("bench_gpu.py", "the model side on a GPU"),

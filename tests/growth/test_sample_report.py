@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from explorer.growth import sample_runs
+from explorer.growth.sample_records import SampleRun
 from explorer.growth.sample_report import RunRow, SamplesReport, finish_of, partings, passes, runs_csv, samples_report
-from explorer.growth.samples import SampleRun
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
 from explorer.tree import ROOT

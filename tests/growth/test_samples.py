@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from explorer.decoding.choice import MAX_SEED, draw_uniform
-from explorer.growth import SampleBatch, SampleProgress, sample_runs, sample_runs_of
-from explorer.growth.samples import SampleRun
+from explorer.growth import SampleBatch, SampleProgress, SampleRun, sample_runs, sample_runs_of
 from explorer.messages import EngineError, SettingsError, UserMessage
 from explorer.progress import CancelToken
 from explorer.search.sample_plans import SamplePlan
@@ -169,7 +168,7 @@ def test_more_logits_than_fit_are_asked_for_in_parts(
 ) -> None:
     whole = [run.end for run in sample(session, SamplePlan(30))[-1].runs]
     session.undo()
-    monkeypatch.setattr("explorer.growth.samples._CALL_BYTES", 2 * 4 * 5)
+    monkeypatch.setattr("explorer.growth.sample_draws.CALL_BYTES", 2 * 4 * 5)
     engine.calls.clear()
     assert [run.end for run in sample(session, SamplePlan(30))[-1].runs] == whole
     assert max(engine.calls) == 2
@@ -269,3 +268,66 @@ def test_plans_out_of_range_are_refused(values: tuple[Any, ...]) -> None:
 def test_a_plan_survives_json() -> None:
     for plan in (SamplePlan(3), SamplePlan(1000, MAX_SEED, 64)):
         assert SamplePlan.from_json(plan.to_json()) == plan
+
+
+# --- the step to come -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long(open_workspace: Any) -> tuple[Session, Any]:
+    """A session whose runs soon stand on nodes of their own, and its engine."""
+    workspace = open_workspace(
+        vocab=[f"<{n}>" for n in range(60)], eos=[], rows=[], otherwise={"probs": {f"<{n}>": 1 for n in range(60)}}
+    )
+    return workspace.new_session(workspace.prompt_of_ids(())), workspace.engine
+
+
+def test_the_next_step_is_computed_while_one_is_saved(long: tuple[Session, Any]) -> None:
+    """One call a step all the same, and none beyond the last."""
+    session, engine = long
+    calls = []
+    for step in sample_runs(session, SamplePlan(3, 1, 5)):
+        calls.append(list(engine.calls))
+        assert len(session.commands) == len(calls)
+        assert all(run.tokens == len(calls) for run in step.runs)
+    assert calls[-1] == [1, 3, 3, 3, 3]
+    assert [len(seen) for seen in calls] == [1, 3, 4, 5, 5]  # at the start all runs stand at one node
+
+
+def test_a_wrong_guess_changes_nothing_but_the_calls(
+    long: tuple[Session, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, engine = long
+    right = [session.tree.token_ids(run.end) for run in sample(session, SamplePlan(3, 1, 5))[-1].runs]
+    session.undo()
+    engine.calls.clear()
+    monkeypatch.setattr("explorer.growth.sample_draws.foreseen_token", lambda *_: 0)
+    wrong = [session.tree.token_ids(run.end) for run in sample(session, SamplePlan(3, 1, 5))[-1].runs]
+    assert wrong == right
+    assert sum(engine.calls) > 13
+
+
+def test_an_error_of_the_next_step_waits_until_this_one_is_told(long: tuple[Session, Any]) -> None:
+    def fail() -> None:
+        raise EngineError(UserMessage("engine.test", "It broke."))
+
+    session, engine = long
+    work = sample_runs(session, SamplePlan(3, 1, 9))
+    next(work)
+    next(work)
+    engine.before = fail
+    third = next(work)  # its logits are at hand; those after it fail
+    assert (third.ended_by, {run.tokens for run in third.runs}) == (None, {3})
+    last = next(work)
+    assert last.ended_by == "error"
+    assert {run.tokens for run in last.runs} == {3}
+    with pytest.raises(EngineError):
+        next(work)
+
+
+def test_between_two_steps_the_engine_is_free(long: tuple[Session, Any]) -> None:
+    session, engine = long
+    for _ in sample_runs(session, SamplePlan(3, 1, 6)):
+        before = len(engine.calls)
+        session.view(session.tree.next_id - 1)
+        assert len(engine.calls) == before + 1
