@@ -121,7 +121,7 @@ def _path_row(path: PathFigures) -> FigureRow:
         ),
         _perplexity(path.model),
         _perplexity(path.sampling),
-        (repr(path.model), repr(path.sampling)),
+        ("" if path.model is None else repr(path.model), "" if path.sampling is None else repr(path.sampling)),
     )
 
 

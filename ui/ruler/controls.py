@@ -56,7 +56,7 @@ class RulerControls(QWidget):
         closer = tool_button("+", tr("Look closer (+, or Ctrl and the wheel)."), lambda: self.zoom_wanted.emit(0.5))
         self.farther = tool_button("−", tr("Look from farther away (−)."), lambda: self.zoom_wanted.emit(2.0))
         self.fit = tool_button(tr("All"), tr("Show the whole interval from 0 to 1 (0)."), self.fit_wanted.emit)
-        label = plain_label("u =", wrap=False)
+        label = plain_label(tr("u ="), wrap=False)
         label.setBuddy(self.edit)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)

@@ -22,6 +22,7 @@ from shown_texts import MarkedTranslation, painted, told, untranslated
 from explorer import i18n
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.pipeline import evaluate
+from explorer.decoding.processors import PARAMETERS
 from explorer.decoding.stopping import StopEvent
 from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
@@ -59,7 +60,7 @@ ALLOWED: dict[str, str] = {
     "owner/name": "the form of a name on the hub",
     "sha256": "a method's name",
     "MB": "a unit",
-    "ban": "a setting's name on the command line and in Python",
+    "T": "the temperature in formulas",
     "Press shortcut": "where a key is pressed, from Qt's own catalogue",
     "Close": "on a dock, from Qt's own catalogue",
     "Closes the dock widget": "on a dock, from Qt's own catalogue",
@@ -98,7 +99,7 @@ class Reader:
     """Looks at widgets and remembers what is not translated."""
 
     def __init__(self, explorer: Explorer) -> None:
-        self.known = {*ALLOWED, *_key_names(), *_data(explorer)}
+        self.known = {*ALLOWED, *PARAMETERS, *_key_names(), *_data(explorer)}  # names of settings are code
         self.left: set[str] = set()
 
     def look(self, widget: QWidget) -> None:
