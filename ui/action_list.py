@@ -86,6 +86,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ),
     ActionSpec("edit_prompt", N_("Edit the prompt"), N_("Put the cursor into the prompt."), ("Ctrl+L",)),
     ActionSpec("settings", N_("Settings"), N_("Show filters, stop rules and seed."), ("Ctrl+,",)),
+    ActionSpec(
+        "grammar",
+        N_("Grammar…"),
+        N_("Let the text follow a JSON schema, a regular expression or a Lark grammar."),
+        ("Ctrl+G",),
+    ),
     # View
     ActionSpec("fit", N_("Fit the tree"), N_("Show the whole tree."), ("F",), "fit"),
     ActionSpec("zoom_in", N_("Zoom in"), N_("Make the tree larger."), ("+", "="), "zoom_in"),
@@ -236,6 +242,7 @@ MENUS: tuple[Menu, ...] = (
             "edit_prompt",
             SEPARATOR,
             "settings",
+            "grammar",
         ),
     ),
     (

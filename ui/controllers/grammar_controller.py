@@ -35,8 +35,8 @@ class GrammarController(QObject):
         row.file_wanted.connect(self._read)
         session.opened.connect(self._opened)
         bridge.happened.connect(self._take_event)
-        for view in (window.banner.grammar_off_requested, window.path.grammar.switch_off_requested):
-            view.connect(self._switch_off)
+        window.path.grammar.switch_off_requested.connect(self._switch_off)
+        window.actions_.connect_all({"grammar": self._edit})
 
     @Slot(object)
     def _check(self, constraint: Constraint) -> None:
@@ -60,6 +60,10 @@ class GrammarController(QObject):
             self._row.set_verdict(value[1])
         elif name == f"analysis:{_FILE}":
             self._row.set_file(*value)
+
+    def _edit(self) -> None:
+        self._window.show_dock("settings")
+        self._window.settings.show_parameter("grammar")
 
     @Slot()
     def _switch_off(self) -> None:

@@ -80,7 +80,7 @@ class GrammarRow(ParameterRow):
         self.edit.textChanged.connect(self._edited)
         self.edit.submitted.connect(self.use)
         self._dress()
-        self._show_state()
+        self._edited()
 
     # --- what the window sets ----------------------------------------------------------------------------------------
 
@@ -144,8 +144,8 @@ class GrammarRow(ParameterRow):
         column.setSpacing(GRID)
         column.addLayout(top)
         column.addWidget(self.edit)
-        column.addWidget(self._status)
         column.addWidget(self._error)
+        column.addWidget(self._status)
         column.addLayout(buttons)
         self._body.addLayout(column, 1)
 
@@ -218,13 +218,15 @@ class GrammarRow(ParameterRow):
         error = verdict.error if verdict is not None else None
         self.set_error(error.sentences()[0] if error is not None else "")
         self._status.setText(self._state_text(constraint, verdict))
-        self._status.setVisible(error is None)
+        self._status.setVisible(bool(self._status.text()))
         self._use.setEnabled(constraint != self._in_force and error is None and constraint is not None)
         self._mark(verdict)
 
     def _state_text(self, constraint: Constraint | None, verdict: GrammarVerdict | None) -> str:
         if constraint is None:
             return tr("Write a grammar, or begin with an example.")
+        if verdict is not None and verdict.error is not None:
+            return tr("The grammar before stays in force.") if self._in_force is not None else ""
         unenforced = verdict.unenforced if verdict is not None else ()
         notes = [tr("Not enforced: {problem}.").format(problem=problem) for problem in unenforced]
         if constraint == self._in_force:

@@ -19,7 +19,6 @@ class StopBanner(QFrame):
     go_on_requested = Signal()
     raise_limit_requested = Signal()
     settings_requested = Signal()
-    grammar_off_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,18 +46,13 @@ class StopBanner(QFrame):
             tr("Show the filters and rules, to relax the one that ended the path."),
             self.settings_requested.emit,
         )
-        self._grammar_off = push_button(
-            tr("Switch the grammar off"),
-            tr("Go on without a grammar. Its text stays in the settings; undo brings it back."),
-            self.grammar_off_requested.emit,
-        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(3 * GRID, 2 * GRID, 3 * GRID, 2 * GRID)
         layout.setSpacing(GRID)
         layout.addWidget(self._title)
         layout.addWidget(self._meaning)
         buttons = QHBoxLayout()
-        for button in (self._go_on, self._raise, self._relax, self._grammar_off):
+        for button in (self._go_on, self._raise, self._relax):
             buttons.addWidget(button)
         buttons.addStretch(1)
         layout.addLayout(buttons)
@@ -77,5 +71,4 @@ class StopBanner(QFrame):
         self._go_on.setVisible(event.kind in _PASSABLE)
         self._raise.setVisible(event.kind in _LIMITS)
         self._relax.setVisible(event.kind == "no_candidates")
-        self._grammar_off.setVisible(event.kind == "no_candidates" and event.particulars.get("stage") == "grammar")
         self.show()

@@ -25,6 +25,7 @@ _STATES: dict[GrammarStatus, str] = {
 }
 _MAY_STOP = N_("{kind}: complete; the text may stop here or go on.")
 _TROUBLED = frozenset({"left", "stuck", "unusable"})
+_OVER = _TROUBLED | {"closed"}
 
 
 class GrammarLine(QFrame):
@@ -69,7 +70,7 @@ class GrammarLine(QFrame):
         self._label.setToolTip(tooltip(*_mass_help(), problem_texts(facts.to_json()["problems"])))
         self.setAccessibleName(self._label.text())
         troubled = facts.status in _TROUBLED
-        self._off.setVisible(troubled)
+        self._off.setVisible(facts.status in _OVER)
         colours = colours_of(self)
         palette = QPalette(self.palette())
         palette.setColor(QPalette.ColorRole.Window, QColor(colours.warning_soft if troubled else colours.surface_alt))
