@@ -100,7 +100,7 @@ def explained(constraint: Constraint, error: str) -> GrammarError:
     raw = _STATE.sub("", error)
     line = column = 0
     if (place := _PLACE.match(raw)) and constraint.kind == "lark":
-        line, column = int(place[1]), int(place[2])
+        line, column = int(place[1]), _characters(constraint.text, int(place[1]), int(place[2]))
     said = raw[place.end() :] if place else raw
     problem = _SNIPPET.sub("", said).strip()
     details = said.strip("\n") if constraint.kind == "lark" else problem
@@ -139,6 +139,14 @@ def _mentioned(text: str, problem: str) -> tuple[int, int]:
             if wanted and (offset := text.find(wanted)) >= 0:
                 return _at(text, offset)
     return 0, 0
+
+
+def _characters(text: str, line: int, column: int) -> int:
+    """A column in characters, from one that counts bytes."""
+    lines = text.split("\n")
+    if line > len(lines):
+        return column
+    return len(lines[line - 1].encode()[: column - 1].decode("utf-8", "ignore")) + 1
 
 
 def _at(text: str, offset: int) -> tuple[int, int]:

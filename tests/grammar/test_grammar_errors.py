@@ -37,6 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
         ("regex", r"(a)\1", "backreferences", (1, 4)),
         ("regex", r"\bfoo", "not supported", (0, 0)),
         ("lark", 'start: "a" | \n  b', "Expected token ':'", (2, 4)),
+        ("lark", 'start: "你好🙂" ~~ 3', "Expected value", (1, 15)),
         ("lark", 'begin: "a"', "no start rule", (0, 0)),
         ("lark", "start: <|nope|>", "unknown special token", (1, 8)),
         ("lark", 'start: a\na: a "x"', "no token of this model can begin", (0, 0)),

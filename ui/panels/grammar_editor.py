@@ -242,10 +242,9 @@ class GrammarRow(ParameterRow):
             block = self.edit.document().findBlockByNumber(verdict.line - 1)
             if block.isValid():
                 cursor = QTextCursor(block)
-                column = min(verdict.column - 1, max(block.length() - 2, 0))
-                cursor.movePosition(
-                    QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, _utf16(block.text(), column)
-                )
+                before = _utf16(block.text(), verdict.column - 1)
+                if before < block.length() - 1:  # else the whole line is marked
+                    cursor.setPosition(block.position() + before)
                 cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, QTextCursor.MoveMode.KeepAnchor)
                 shape = QTextCharFormat()
                 shape.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
