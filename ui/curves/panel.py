@@ -53,6 +53,15 @@ class CurvesPanel(AnalysedPanel):
         self.prepared = None
         super().set_vocabulary(vocabulary)
 
+    def set_token(self, token_id: int) -> None:
+        """Point at the marked candidate; nothing is prepared anew for it."""
+        self.token = None if token_id < 0 else token_id
+        if self.isVisible():
+            self._show_marks()
+            self._show_figures()
+        else:
+            self._stale = True
+
     def highlight_token(self, token_id: int) -> None:
         hovered = None if token_id < 0 else token_id
         if hovered != self._hovered:

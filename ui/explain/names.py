@@ -7,6 +7,7 @@ from typing import Final
 
 from explorer.decoding.params import ParamValue, SamplingParams
 from explorer.decoding.processors import PARAMETERS, STAGES_BY_NAME
+from explorer.grammar.constraint import Constraint
 from explorer.i18n import listed, tr
 
 _SHORT: Final = {"temperature": "T"}
@@ -36,6 +37,8 @@ def value_name(name: str, value: ParamValue) -> str:
         return f"{shown} {value}"
     if isinstance(value, float):
         return f"{shown} {value:g}"
+    if isinstance(value, Constraint):
+        return f"{shown} {value.kind}"
     return f"{shown} ×{len(value)}" if isinstance(value, tuple) else shown
 
 

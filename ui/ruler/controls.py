@@ -30,6 +30,7 @@ class RulerControls(QWidget):
         super().__init__(parent)
         self._u: float | None = None
         self._marks: tuple[DrawMark, ...] = ()
+        self._sources: tuple[tuple[DrawMark, ...], DrawMark | None] | None = None
         self.edit = QLineEdit()
         describe(
             self.edit,
@@ -70,9 +71,10 @@ class RulerControls(QWidget):
 
     def show_u(self, u: float | None, *, can_pick: bool) -> None:
         """The number in force; None where there is none."""
-        self._u = u
-        self.edit.setText("" if u is None else repr(u))
-        self.edit.setCursorPosition(0)
+        if u != self._u or not self.edit.hasFocus():  # else what the user is typing would be gone
+            self._u = u
+            self.edit.setText("" if u is None else repr(u))
+            self.edit.setCursorPosition(0)
         self.edit.setEnabled(u is not None)
         self.pick.setEnabled(can_pick)
 
@@ -83,6 +85,9 @@ class RulerControls(QWidget):
 
     def show_sources(self, marks: tuple[DrawMark, ...], chosen: DrawMark | None) -> None:
         """The draws to choose from, the last ones where there are many; None chosen: a number of the user's own."""
+        if (marks, chosen) == self._sources:
+            return
+        self._sources = marks, chosen
         draws = [mark for mark in marks if mark.token is not None][-_MOST_DRAWS:]
         self._marks = (*draws, *(mark for mark in marks if mark.token is None))
         self.source.clear()

@@ -37,13 +37,18 @@ class HeaderPainter:
         painter: QPainter,
         area: QRectF,
         title: str,
-        found: tuple[Ruler, Hit | None] | None,
+        found: tuple[Ruler, Hit | None] | str | None,
         colours: Colours,
         *,
         bold: bool,
     ) -> None:
-        """The title from the left; from the right what was ``found`` on the ruler, None while nothing is known."""
-        right = area.right() if found is None else self._paint_hit(painter, area, *found, colours)
+        """The title from the left; from the right what was ``found`` on the ruler, or why there is none; None while
+        nothing is known."""
+        right = area.right()
+        if isinstance(found, str):
+            right = self._paint_right(painter, area, right, found, colours.warning, self._font)
+        elif found is not None:
+            right = self._paint_hit(painter, area, *found, colours)
         font = self._bold if bold else self._font
         room = QRectF(area.left(), area.top(), max(0.0, right - area.left() - _GAP), area.height())
         painter.setFont(font)

@@ -6,10 +6,13 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QScrollArea, QStackedLayout, QStyle, QVBoxLayout, QWidget
 
+from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import Distribution, evaluate
+from explorer.decoding.processors import StepContext
 from explorer.decoding.ruler import Ruler
 from explorer.i18n import tr
+from explorer.messages import ExplorerError, UserMessage
 from explorer.text import Vocabulary
 from explorer.tree import ROOT
 from ui.explain.analysed import AnalysedPanel
@@ -49,9 +52,9 @@ class RulerPanel(AnalysedPanel):
         self.sight = Sight()
         self.rows: list[RulerRow] = []
         self._hovered: int | None = None
-        self._of: object = None  # whose rulers these are
+        self._of: tuple[SortedLogits | None, StepContext] | None = None  # whose rulers these are
         self._now: tuple[Distribution, SamplingParams, Ruler] | None = None
-        self._others: dict[str, Ruler] = {}
+        self._others: dict[str, Ruler | UserMessage] = {}
         self._build()
         self.shelf.changed.connect(self._shelved)
         self.refresh()
@@ -67,6 +70,11 @@ class RulerPanel(AnalysedPanel):
         """The rulers that are remembered."""
         self.shelf.kept = kept
         self._changed()
+
+    def set_token(self, token_id: int) -> None:
+        """Point at the marked candidate; nothing is laid out anew for it."""
+        self.token = None if token_id < 0 else token_id
+        self._show_marks()
 
     def highlight_token(self, token_id: int) -> None:
         hovered = None if token_id < 0 else token_id
@@ -90,8 +98,9 @@ class RulerPanel(AnalysedPanel):
             self._of, self._now = None, None
             self._others.clear()
             return
-        if view.logits is not self._of:  # another node: what was laid out is of no use
-            self._of, self._now = view.logits, None
+        if self._of is None or self._of[0] is not view.logits or self._of[1] != view.context:
+            # Another node: what was laid out is of no use.
+            self._of, self._now = (view.logits, view.context), None
             self._others.clear()
         if self.numbers.follow(view, self.label_of):
             self._set_sight(Sight())
@@ -121,18 +130,18 @@ class RulerPanel(AnalysedPanel):
             return
         logits, context = view.logits, view.context
 
-        def work() -> tuple[Ruler, dict[str, Ruler]]:
-            others = {} if logits is None else {k: Ruler.of(evaluate(logits, s, context)) for k, s in missing.items()}
+        def work() -> tuple[Ruler, dict[str, Ruler | UserMessage]]:
+            others = {} if logits is None else {k: _laid_out(logits, s, context) for k, s in missing.items()}
             return Ruler.of(distribution), others
 
-        def done(rulers: tuple[Ruler, dict[str, Ruler]]) -> None:
+        def done(rulers: tuple[Ruler, dict[str, Ruler | UserMessage]]) -> None:
             self._now = distribution, sampling, rulers[0]
             self._others.update(rulers[1])
             self._show_rows()
 
         self.ask(CHANNEL, work, done)
 
-    def _ruler_of(self, spec: RowSpec) -> Ruler | None:
+    def _ruler_of(self, spec: RowSpec) -> Ruler | UserMessage | None:
         if spec.kind == "now":
             return None if self._now is None else self._now[2]
         return self._others.get(_key(spec.sampling))
@@ -353,6 +362,14 @@ class RulerPanel(AnalysedPanel):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         describe(area, tr("Rulers"), tr("One under another, all with the same u."))
         return area
+
+
+def _laid_out(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Ruler | UserMessage:
+    """A ruler, or why these settings cannot be used here: kept ones may come from another model."""
+    try:
+        return Ruler.of(evaluate(logits, sampling, context))
+    except ExplorerError as error:
+        return error.message
 
 
 def _key(sampling: SamplingParams) -> str:

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from explorer.decoding.ruler import LARGEST_U, Hit, Ruler
 from explorer.i18n import listed, tr
+from explorer.messages import UserMessage
+from ui.format import tooltip
 from ui.panels.common import GRID, tool_button
 from ui.ruler.header import HeaderPainter
 from ui.ruler.name_edit import NameEdit
@@ -67,6 +69,7 @@ class RulerRow(QWidget):
         super().__init__(parent)
         self.spec: RowSpec | None = None
         self.ruler: Ruler | None = None
+        self.trouble: UserMessage | None = None
         self.sight = Sight()
         self.marks = Marks()
         self.label_of = label_of
@@ -84,9 +87,10 @@ class RulerRow(QWidget):
 
     # --- contents ----------------------------------------------------------------------------------------------------
 
-    def show_row(self, spec: RowSpec, ruler: Ruler | None) -> None:
-        """Show a ruler; None while it is being laid out."""
-        self.spec, self.ruler = spec, ruler
+    def show_row(self, spec: RowSpec, ruler: Ruler | UserMessage | None) -> None:
+        """Show a ruler; None while it is being laid out, a message where it cannot be."""
+        self.spec, self.ruler = spec, ruler if isinstance(ruler, Ruler) else None
+        self.trouble = ruler if isinstance(ruler, UserMessage) else None
         self._tell()
 
     def set_sight(self, sight: Sight) -> None:
@@ -136,7 +140,9 @@ class RulerRow(QWidget):
         if self.spec is None:
             return
         self.setAccessibleName(tr("Ruler, {name}").format(name=self.spec.title))
-        told = "" if self.ruler is None or self.marks.u is None else hit_text(self.ruler, self.hit, self.label_of)
+        told = "" if self.trouble is None else self.trouble.text()
+        if self.ruler is not None and self.marks.u is not None:
+            told = hit_text(self.ruler, self.hit, self.label_of)
         self.setAccessibleDescription(told)
         self.menu_button.setAccessibleName(listed((tr("What can be done with this ruler"), self.spec.title)))
         self.update()
@@ -151,7 +157,11 @@ class RulerRow(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        found = None if self.ruler is None or self.marks.u is None else (self.ruler, self.hit)
+        found: tuple[Ruler, Hit | None] | str | None = None
+        if self.ruler is not None and self.marks.u is not None:
+            found = self.ruler, self.hit
+        elif self.trouble is not None:
+            found = tr("cannot be used here")
         title, bold = ("", False) if self.spec is None else (self.spec.title, self.spec.kind == "now")
         room = QRectF(MARGIN, TOP, self.menu_button.x() - MARGIN - 4, self._header.height)
         self._header.paint(painter, room, title, found, colours_of(self), bold=bold)
@@ -297,7 +307,8 @@ class RulerRow(QWidget):
     def _tooltip(self, position: QPointF) -> str:
         strip = self.strip
         if self.ruler is None or not strip.contains(position):
-            return "" if self.spec is None else self.spec.title
+            title = "" if self.spec is None else self.spec.title
+            return title if self.trouble is None else tooltip(title, self.trouble.text())
         pixel = self.sight.span / strip.width()
         u = self._exact_u(position)
         for piece in pieces_in(self.ruler, self.sight, strip.width()):

@@ -13,11 +13,16 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from explorer.decoding.choice import draw_uniform
+from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
-from explorer.decoding.pipeline import evaluate
+from explorer.decoding.pipeline import Distribution, evaluate
+from explorer.decoding.processors import StepContext
 from explorer.decoding.ruler import LARGEST_U
 from explorer.events import NodeView
+from explorer.grammar.constraint import Constraint
+from explorer.messages import SettingsError, UserMessage
 from explorer.text import Vocabulary
+from ui.explain.names import sampling_name
 from ui.ruler.panel import RulerPanel
 from ui.ruler.row import RulerRow
 from ui.ruler.rows import KeptRuler
@@ -155,6 +160,23 @@ def test_a_number_outside_is_refused_with_a_reason(panel: RulerPanel, make_view:
     assert panel.numbers.u == 0.3
     assert panel.controls.edit.text() == "0.3"
     assert "from 0 up to 1" in panel.notice.text()
+
+
+def test_what_is_being_typed_stays(panel: RulerPanel, make_view: MakeView) -> None:
+    """Whatever else happens meanwhile: a pointer elsewhere, a slider's draft."""
+    view = make_view()
+    panel.set_view(view)
+    edit = panel.controls.edit
+    edit.setFocus()
+    edit.selectAll()
+    QTest.keyClicks(edit, "0.7")
+    panel.highlight_token(2)
+    panel.set_token(1)
+    assert view.logits is not None
+    panel.set_distribution(evaluate(view.logits, TWO, view.context), TWO)
+    assert edit.text() == "0.7"
+    QTest.keyClick(edit, Qt.Key.Key_Return)
+    assert panel.numbers.u == 0.7
 
 
 # --- by pointer and key -----------------------------------------------------------------------------------------------
@@ -454,3 +476,29 @@ def test_enter_events_do_nothing(panel: RulerPanel, make_view: MakeView) -> None
     place = QPointF(at(row, 0.3))
     QApplication.sendEvent(row, QEnterEvent(place, place, place))
     assert panel.numbers.u == u
+
+
+def test_settings_that_cannot_be_used_here_say_why(
+    panel: RulerPanel, make_view: MakeView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ruler kept with another model may need what this one has not."""
+    message = UserMessage("x", "It does not go.", "The rest does.", "Remove it.")
+
+    def refusing(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Distribution:
+        if sampling == TWO:
+            raise SettingsError(message)
+        return evaluate(logits, sampling, context)
+
+    monkeypatch.setattr("ui.ruler.panel.evaluate", refusing)
+    panel.set_kept((KeptRuler(TWO), KeptRuler(HALF)))
+    panel.set_view(make_view())
+    panel.set_u(0.6)
+    broken = panel.rows[2]
+    assert broken.accessibleDescription() == message.text()
+    assert "It does not go." in broken._tooltip(QPointF(at(broken, 0.5)))
+    assert [token(row) for row in panel.rows if row is not broken] == ["B", "B", "B"]
+    picture(panel)
+
+
+def test_a_grammar_is_named_by_its_kind() -> None:
+    assert sampling_name(SamplingParams.make(grammar=Constraint("regex", "a+"))) == "grammar regex"
