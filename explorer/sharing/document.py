@@ -68,6 +68,9 @@ class EdgePart(Part):
 
 
 class NodePart(EdgePart):
+    """``grammar_logmass`` only where a grammar was in force."""
+
+    grammar_logmass: Annotated[FiniteFloat, Field(le=0)] | None = None
     id: Annotated[int, Field(ge=1, lt=2**63)]
     parent: Count
     token_id: Count

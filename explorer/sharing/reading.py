@@ -7,7 +7,7 @@ import binascii
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -16,7 +16,7 @@ from explorer.decoding.logits import Observation
 from explorer.decoding.params import Settings
 from explorer.decoding.stopping import StopEvent
 from explorer.growth.beams import beam_runs
-from explorer.growth.samples import sample_runs_of
+from explorer.growth.sample_records import sample_runs_of
 from explorer.i18n import N_
 from explorer.journal import Journal
 from explorer.messages import ExplorerError
@@ -114,7 +114,8 @@ class _Reader:
                 raise ValueError(f"node {part.id} stands where node {number} must")
             self._check_ids((part.token_id,))
             depth = 1 if part.parent == ROOT else nodes[part.parent].depth + 1
-            node = Node(part.id, part.parent, part.token_id, depth, _edge(part))
+            edge = replace(_edge(part), grammar_logmass=part.grammar_logmass)
+            node = Node(part.id, part.parent, part.token_id, depth, edge)
             self._tree.add(node)
             nodes[node.id] = node
         return nodes
@@ -129,7 +130,7 @@ class _Reader:
                 raise ValueError(f"command {part.seq} makes nodes {part.added[:5]} after node {made}")
             made += len(part.added)
             named = [*part.hidden, *part.revealed, part.before.current, part.after.current]
-            named += [place.node for place in (*part.steps, *part.stops)]
+            named += [*(step.node for step in part.steps), *(stop.node for stop in part.stops)]
             if max(named) > made:
                 raise ValueError(f"command {part.seq} names node {max(named)} before it was made")
             commands.append(self._command(part))

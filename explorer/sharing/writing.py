@@ -46,7 +46,7 @@ def session_content(
         "settings": shared.settings,
         "state": state,
         "nodes": [
-            {"id": node.id, "parent": node.parent, "token_id": node.token_id, **_edge(node.edge)}
+            {"id": node.id, "parent": node.parent, "token_id": node.token_id, **_edge(node.edge), **_grammar(node.edge)}
             for node in stored.nodes
         ],
         "hidden": sorted(stored.hidden),
@@ -108,6 +108,10 @@ def _command(command: CommandRecord, shared: _Shared) -> dict[str, Any]:
         "stops": [{"node": stop.node, "event": values.plain(stop.event.to_json(), "stop")} for stop in command.stops],
         "details": values.plain(command.details, "details"),
     }
+
+
+def _grammar(edge: Edge) -> dict[str, float]:
+    return {} if edge.grammar_logmass is None else {"grammar_logmass": float(edge.grammar_logmass)}
 
 
 def _edge(edge: Edge | StepRecord) -> dict[str, Any]:
