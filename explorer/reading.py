@@ -7,14 +7,16 @@ from datetime import datetime
 
 from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.logits import Observation, SortedLogits
-from explorer.decoding.params import Settings
+from explorer.decoding.params import SamplingParams, Settings
 from explorer.decoding.pipeline import Distribution, evaluate
 from explorer.decoding.processors import StepContext
 from explorer.decoding.stopping import StopEvent, checked_text
 from explorer.engine.client import Engine
 from explorer.events import NodeView
+from explorer.grammar.constraint import Constraint
 from explorer.grammar.facts import GrammarFacts
 from explorer.grammar.provider import Grammars
+from explorer.grammar.states import GrammarState
 from explorer.ledger import Ledger
 from explorer.messages import EngineError, UserMessage
 from explorer.models.base import Environment, Logits, ModelInfo
@@ -53,6 +55,7 @@ class SessionReading:
         self._grammars = Grammars(vocabulary)
         self._ledger = Ledger(store, model, vocabulary, state, stored)
         self._logits = NodeLogits(engine, self._ledger.observation)
+        self._last_evaluated: tuple[SortedLogits, SamplingParams, StepContext, Distribution] | None = None
 
     @property
     def id(self) -> int | None:
@@ -140,7 +143,7 @@ class SessionReading:
         """
         context = self.context(node_id)
         logits, _ = self._node_logits(node_id, context, live=self.live, progress=progress, cancel=cancel, guess=guess)
-        return None if logits is None else evaluate(logits, self.state.settings.sampling, context)
+        return None if logits is None else self._evaluated(logits, context)
 
     def view(
         self,
@@ -149,8 +152,9 @@ class SessionReading:
         compute: bool = True,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
+        note: bool = True,
     ) -> NodeView:
-        """A snapshot of one node (default: the current one).
+        """A snapshot of one node (default: the current one), recorded in the library where ``note`` says so.
 
         With ``compute`` False the model is not asked: the distribution is there only if it is at hand.
         """
@@ -158,14 +162,13 @@ class SessionReading:
         context, stop = self.context(node_id), self.stop_at(node_id)
         live = self.live and compute and self._worth_computing(node_id, stop)
         logits, source = self._node_logits(node_id, context, live=live, progress=progress, cancel=cancel)
-        if source == "model":
-            for observed, observation in self._new_observation(node_id).items():
-                self._ledger.observe(observed, observation)
+        if source == "model" and note:
+            self.note_seen(node_id)
         pieces = path_pieces(self.vocabulary, context.prompt_ids + context.generated_ids)
         generated = tuple(pieces[len(context.prompt_ids) :])
         text = "".join(piece.text for piece in generated)
         path = tuple(self.tree.path(node_id))
-        distribution = None if logits is None else evaluate(logits, self.state.settings.sampling, context)
+        distribution = None if logits is None else self._evaluated(logits, context)
         return NodeView(
             node_id=node_id,
             path=path,
@@ -206,6 +209,11 @@ class SessionReading:
         check = NodeCheck.of(evaluate(logits, sampling, context), sampling, context)
         return self._engine.check(check, progress=progress, cancel=cancel)
 
+    def note_seen(self, node_id: NodeId) -> None:
+        """Record what the model said at a node, where it has said something that is not recorded yet."""
+        for observed, observation in self._new_observation(node_id).items():
+            self._ledger.observe(observed, observation)
+
     def stop_after(self, generated: tuple[int, ...], state: SessionState | None = None) -> StopEvent | None:
         """The stop after generated tokens, whether or not the tree has them, under ``state`` (None: that of now)."""
         return stop_after(generated, state or self.state, self.model, self.vocabulary, self._grammars)
@@ -214,6 +222,14 @@ class SessionReading:
         """What the grammar of ``settings`` leaves unenforced, in llguidance's words. Raises `GrammarError`."""
         constraint = settings.sampling.grammar()
         return () if constraint is None else self._grammars.check(constraint)
+
+    def check_constraint(self, constraint: Constraint) -> None:
+        """Raise `GrammarError` where a grammar that is not in force cannot be used with this vocabulary."""
+        self._grammars.check(constraint)
+
+    def constraint_state(self, constraint: Constraint, generated: tuple[int, ...]) -> GrammarState:
+        """Where a grammar that is not in force stands after tokens since it began; end tokens are no part of it."""
+        return self._grammars.state(constraint, generated, ())
 
     def grammar_after(self, generated: tuple[int, ...], state: SessionState | None = None) -> GrammarFacts | None:
         """Where the grammar in force stands after generated tokens; None where there is none."""
@@ -276,6 +292,14 @@ class SessionReading:
             cancel=cancel,
             guess=guess,
         )
+
+    def _evaluated(self, logits: SortedLogits, context: StepContext) -> Distribution:
+        """The distribution under the settings in force; the last one is remembered, for a step follows its view."""
+        sampling = self.state.settings.sampling
+        last = self._last_evaluated
+        if last is None or last[0] is not logits or last[1:3] != (sampling, context):
+            last = self._last_evaluated = (logits, sampling, context, evaluate(logits, sampling, context))
+        return last[3]
 
     def require_live(self) -> None:
         if not self.live:

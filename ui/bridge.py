@@ -1,7 +1,8 @@
 """The one place where results of other threads cross into the GUI thread.
 
 Workers never touch a widget: they `Bridge.put` reports, which a queued signal brings to the GUI thread, in order and at
-most once a frame. The GUI thread never waits: it posts jobs and is called back with their outcome.
+most once a frame. A report may wait for what soon follows it, so that the window changes and paints once, not twice.
+The GUI thread never waits: it posts jobs and is called back with their outcome.
 """
 
 from __future__ import annotations
@@ -119,11 +120,12 @@ class Bridge(QObject):
         self._lock = threading.Lock()
         self._reports: list[Report] = []
         self._undelivered: deque[Report] = deque()
-        self._armed = False
+        self._due: _Due | None = None  # when the reports are to be delivered
         self._closed = False
         self._delivered_at = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._deliver)
         self._wake.connect(self._schedule, Qt.ConnectionType.QueuedConnection)
 
@@ -145,7 +147,7 @@ class Bridge(QObject):
     def pending(self) -> bool:
         """Whether anything was reported and not delivered yet."""
         with self._lock:
-            return bool(self._reports or self._undelivered) or self._armed
+            return bool(self._reports or self._undelivered)
 
     def forget(self) -> None:
         """Drop the handlers of every job so far: late answers reach nobody."""
@@ -156,16 +158,20 @@ class Bridge(QObject):
         number = job.number
         return JobContext(number, job.cancel, lambda progress: self.put(Advanced(number, progress)))
 
-    def put(self, report: Report) -> None:
-        """Report from any thread. After `close` reports are dropped."""
+    def put(self, report: Report, *, patience_ms: float | None = None) -> None:
+        """Report from any thread, by default at the next frame. After `close` reports are dropped.
+
+        A report with ``patience_ms`` waits so long, unless another that comes after it is delivered sooner: they go
+        together. 0 is at once, whenever the last frame was.
+        """
         with self._lock:
             if self._closed:
                 return
             self._reports.append(report)
-            if self._armed:
-                return
-            self._armed = True
-            self._wake.emit()
+            due = _Due(time.monotonic() + (patience_ms or 0) / 1000, framed=patience_ms is None)
+            if self._due is None or due.after(self._delivered_at) < self._due.after(self._delivered_at):
+                self._due = due
+                self._wake.emit()
 
     def close(self) -> None:
         """Deliver nothing from now on."""
@@ -178,17 +184,21 @@ class Bridge(QObject):
 
     @Slot()
     def _schedule(self) -> None:
-        since = (time.monotonic() - self._delivered_at) * 1000
-        if since >= FRAME_MS:
+        with self._lock:
+            due = self._due
+        if due is None:
+            return
+        wait = (due.after(self._delivered_at) - time.monotonic()) * 1000
+        if wait <= 0:
             self._deliver()
         else:
-            self._timer.start(max(1, round(FRAME_MS - since)))
+            self._timer.start(max(1, round(wait)))
 
     @Slot()
     def _deliver(self) -> None:
         with self._lock:
             reports, self._reports = self._reports, []
-            self._armed = False
+            self._due = None
         self._undelivered += _coalesced(reports)
         try:
             while self._undelivered and not self._closed:
@@ -225,6 +235,18 @@ class Bridge(QObject):
             self.failed.emit(report.message)
         if not self._handlers:
             self.busy_changed.emit(False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A time of the monotonic clock; ``framed``: and at least a frame after the last delivery."""
+
+    at: float
+    framed: bool
+
+    def after(self, delivered_at: float) -> float:
+        """The time itself, with the last delivery at ``delivered_at``."""
+        return max(self.at, delivered_at + FRAME_MS / 1000) if self.framed else self.at
 
 
 def _coalesced(reports: list[Report]) -> Iterator[Report]:

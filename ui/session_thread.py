@@ -27,6 +27,10 @@ EngineState = Literal["none", "ready", "ended"]
 _POLL_SECONDS = 1.0  # how soon a dead engine is noticed while nobody asks it anything
 _MEMORY_SECONDS = 3.0
 _STREAM_VIEW_SECONDS = 0.05  # while a run goes on, the panels follow at most this often
+# What a step has changed waits so long for the bars of the new node. Where the model has looked ahead they are there by
+# then, and the window lays everything out and paints once instead of three times.
+_PATIENCE_MS = 25.0
+_NOTE_SECONDS = 0.03  # what a view showed is recorded once it is on the screen, if a step has not done so by then
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +90,7 @@ class SessionThread(JobThread["Workspace"]):
         self._shown: Session | None = None
         self._serial = 0
         self._stale = False
+        self._seen: tuple[Session, NodeId] | None = None  # shown, and not recorded yet
         self._view_cancel = CancelToken()
         self._viewed_at = 0.0
         self._memory_at = 0.0
@@ -131,9 +136,17 @@ class SessionThread(JobThread["Workspace"]):
 
     def _tell(self, change: Change) -> None:
         self._stale = True
-        self._bridge.put(Event("changes", (self._serial, change)))
+        self._bridge.put(Event("changes", (self._serial, change)), patience_ms=self._patience_ms)
 
     # --- hooks -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _patience_ms(self) -> float | None:
+        return _PATIENCE_MS if self._stale and not self._streams else None
+
+    @property
+    def _rest_seconds(self) -> float | None:
+        return _POLL_SECONDS if self._seen is None else _NOTE_SECONDS
 
     def _opened(self, owned: Workspace) -> None:
         self._workspace = owned
@@ -159,6 +172,11 @@ class SessionThread(JobThread["Workspace"]):
             self._send_view(owned, self._fresh_cancel())
             return True
         now = time.monotonic()
+        if self._seen is not None:
+            if now - self._viewed_at < _NOTE_SECONDS:
+                return False
+            self._note_seen(owned)
+            return True
         if (
             owned.engine.alive
             and now - self._memory_at > _MEMORY_SECONDS
@@ -174,6 +192,7 @@ class SessionThread(JobThread["Workspace"]):
             self._send_view(owned, job.cancel)
 
     def _closed(self, owned: Workspace) -> None:
+        self._note_seen(owned)
         owned.close()
 
     # --- views -------------------------------------------------------------------------------------------------------
@@ -187,24 +206,42 @@ class SessionThread(JobThread["Workspace"]):
         session = owned.session
         if session is None or session is not self._shown:
             return
+        patience = None if self._streams else _PATIENCE_MS
+        urgency = None if self._streams else 0.0
         try:
-            view = session.view(compute=False)
+            view = session.view(compute=False, note=False)
             computing = session.live and view.source != "model"
-            self._put_view(view, computing=computing)
+            self._put_view(view, patience if computing else urgency, computing=computing)
             if computing:
-                self._put_view(session.view(cancel=cancel, progress=self._computing), computing=False)
+                view = session.view(cancel=cancel, progress=self._computing, note=False)
+                self._put_view(view, urgency, computing=False)
         except Cancelled:
-            self._put_view(view, computing=False)
+            self._put_view(view, urgency, computing=False)
         except ExplorerError as error:
-            self._put_view(view, computing=False)
+            self._put_view(view, urgency, computing=False)
             self._bridge.put(Event("trouble", error.message))
         except Exception as error:
             self._bridge.put(Event("trouble", unexpected(error)))
         self._viewed_at = time.monotonic()
+        self._seen = (session, session.state.current)
+        if self._streams:
+            self._put_history(session)
+
+    def _note_seen(self, owned: Workspace) -> None:
+        """What can wait until a view is on the screen: record it, and bring the history up to date."""
+        seen, self._seen = self._seen, None
+        if seen is None or seen[0] is not owned.session:
+            return
+        session, node_id = seen
+        session.note_seen(node_id)
+        self._put_history(session)
+
+    def _put_history(self, session: Session) -> None:
         self._bridge.put(Event("history", (self._serial, session.commands), latest_only=True))
 
-    def _put_view(self, view: NodeView, *, computing: bool) -> None:
-        self._bridge.put(Event("view", ShownView(self._serial, view, computing), latest_only=True))
+    def _put_view(self, view: NodeView, patience_ms: float | None, *, computing: bool) -> None:
+        shown = ShownView(self._serial, view, computing)
+        self._bridge.put(Event("view", shown, latest_only=True), patience_ms=patience_ms)
 
     def _computing(self, progress: Progress) -> None:
         self._bridge.put(Event("computing", progress, latest_only=True))

@@ -113,8 +113,8 @@ class JobThread(Generic[Owned]):
             if self._idle(owned):
                 continue
             with self._condition:
-                self._resting = not self._queue
-                self._condition.wait_for(lambda: self._queue or self._closing, self._poll_seconds)
+                self._resting = not self._queue and self._rest_seconds == self._poll_seconds
+                self._condition.wait_for(lambda: self._queue or self._closing, self._rest_seconds)
                 self._resting = False
 
     def _take(self) -> Job[Owned]:
@@ -135,7 +135,7 @@ class JobThread(Generic[Owned]):
             if isinstance(value, Generator):
                 self._streams.append((job, value))
             else:
-                self._bridge.put(Done(job.number, value))
+                self._bridge.put(Done(job.number, value), patience_ms=self._patience_ms)
         finally:
             self._current = None
         self._after(owned)
@@ -163,6 +163,16 @@ class JobThread(Generic[Owned]):
         else:
             message = error.message if isinstance(error, ExplorerError) else unexpected(error)
             self._bridge.put(Failed(job.number, message))
+
+    @property
+    def _patience_ms(self) -> float | None:
+        """How long the outcome of a job may wait for a report that will follow it; None: it goes by itself."""
+        return None
+
+    @property
+    def _rest_seconds(self) -> float | None:
+        """How long to rest before `_idle` is asked again; None: until there is a job."""
+        return self._poll_seconds
 
     def _opened(self, owned: Owned) -> None:
         """Called once, before the first job."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from explorer import reading
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams, Settings, StopParams
 from explorer.engine.client import Engine
@@ -121,3 +122,36 @@ def test_a_step_to_a_limit_expects_nothing(workspace: Workspace, told: list[Any]
     session = workspace.new_session("", settings=settings)
     session.step_greedy()
     assert told == [("ask", ())]
+
+
+def test_what_a_view_showed_can_be_recorded_later(workspace: Workspace) -> None:
+    session = workspace.new_session("")
+    seen = session.view(note=False)
+    assert seen.source == "model"
+    assert not session.observed(0)
+    session.note_seen(0)
+    assert session.observed(0)
+    assert session.id is not None
+    assert workspace.store.observation(session.id, 0) is not None
+    session.note_seen(0)  # nothing is left to record
+
+
+def test_a_step_takes_what_the_view_showed_without_working_it_out_again(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluations: list[SamplingParams] = []
+    honest = reading.evaluate
+    monkeypatch.setattr(
+        reading,
+        "evaluate",
+        lambda logits, sampling, context: (evaluations.append(sampling), honest(logits, sampling, context))[1],
+    )
+    session = workspace.new_session("")
+    shown = session.view().distribution
+    assert session.distribution(0) is shown
+    session.step_greedy()
+    assert len(evaluations) == 1
+    session.select(0)
+    session.set_settings(session.state.settings.with_sampling(temperature=0.5))
+    assert session.distribution(0) is not shown
+    assert [sampling.number("temperature") for sampling in evaluations] == [1.0, 0.5]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -206,6 +207,41 @@ def test_a_burst_is_delivered_at_once_with_only_the_newest_of_what_replaces_itse
     assert told == []  # never in the call itself: `put` comes from other threads
     qtbot.waitUntil(lambda: bool(told))
     assert told == [("changes", list(range(1000))), ("view", 999)]
+
+
+def test_a_patient_report_goes_with_the_next_one(qtbot: QtBot, bridge: Bridge) -> None:
+    told: list[Any] = []
+    bridge.happened.connect(lambda _, value: told.append(value))
+    bridge.put(Event("view", "bars of the node before", latest_only=True), patience_ms=60_000)
+    bridge.put(Event("changes", "step"), patience_ms=60_000)
+    qtbot.wait(40)
+    assert told == []
+    assert bridge.pending
+    bridge.put(Event("view", "bars", latest_only=True), patience_ms=0)
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == [["step"], "bars"]
+    assert not bridge.pending
+
+
+def test_a_patient_report_that_nothing_follows_goes_alone(qtbot: QtBot, bridge: Bridge) -> None:
+    told: list[Any] = []
+    bridge.happened.connect(lambda _, value: told.append(value))
+    bridge.put(Event("changes", "step"), patience_ms=20)
+    qtbot.waitUntil(lambda: told == [["step"]])
+
+
+def test_what_is_urgent_does_not_wait_for_a_frame(
+    qtbot: QtBot, bridge: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.bridge.FRAME_MS", 60_000)
+    told: list[Any] = []
+    bridge.happened.connect(lambda _, value: told.append(value))
+    bridge._delivered_at = time.monotonic()
+    bridge.put(Event("changes", "run"))
+    qtbot.wait(40)
+    assert told == []
+    bridge.put(Event("view", "bars", latest_only=True), patience_ms=0)
+    qtbot.waitUntil(lambda: told == [["run"], "bars"])
 
 
 def test_events_of_several_names_keep_their_order(qtbot: QtBot, bridge: Bridge) -> None:
