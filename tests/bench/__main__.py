@@ -55,6 +55,7 @@ BENCHES = {
     "decoding": Bench("bench_decoding.py", "bars and sliders"),
     "store": Bench("bench_store.py", "the library"),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
+    "panels": Bench("bench_panels.py", "ruler and curves while a slider moves", ("--moves", "20")),
     "window": Bench("bench_window.py", "start-up and smoothness of the window", ("--runs", "1")),
     "leak": Bench("bench_leak.py", "ten thousand requests, cancelled and evicted", ("--requests", "2000")),
     "gpu": Bench("bench_gpu.py", "the model side on a GPU"),

@@ -161,14 +161,14 @@ class FiguresTable(QWidget):
 
     def show_rows(self, rows: list[FigureRow]) -> None:
         """Show other figures."""
-        self.rows = rows
+        before, self.rows = self.rows, rows
         while len(self._labels) < len(rows):
             self._add_row()
         for place, labels in enumerate(self._labels):
             row = rows[place] if place < len(rows) else None
             for label in labels:
                 label.setVisible(row is not None)
-            if row is not None:
+            if row is not None and before[place : place + 1] != [row]:
                 self._fill(labels, row)
 
     def _add_row(self) -> None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from explorer.decoding.statistics import LEAST_EXPONENT, Histogram
@@ -42,7 +42,7 @@ class HistogramPlot(Plot):
     # --- geometry ----------------------------------------------------------------------------------------------------
 
     def left(self) -> float:
-        metrics = QFontMetricsF(self.small_font)
+        metrics = self.metrics
         counts = [text for _, text in self._count_ticks()]
         return 12 + max(metrics.horizontalAdvance(text) for text in [*counts, "100%"])
 
@@ -132,14 +132,14 @@ class HistogramPlot(Plot):
         painter.setPen(QPen(QColor(colours.text), 1))
         painter.drawLine(QPointF(area.left(), middle), QPointF(area.right(), middle))
         title = tr("by the probability of one token (logarithmic)")
-        width = QFontMetricsF(self.small_font).horizontalAdvance(title)
+        width = self.metrics.horizontalAdvance(title)
         strip = QRectF(area.left() + 4, area.bottom() - self.line_height - 2, width + 4, self.line_height)
         painter.fillRect(strip, QColor(colours.surface))  # a bar may reach down to it
         painter.setPen(QColor(colours.quiet))
         painter.drawText(strip, Qt.AlignmentFlag.AlignCenter, title)
 
     def _paint_axes(self, painter: QPainter, area: QRectF, histogram: Histogram, colours: Colours) -> None:
-        metrics = QFontMetricsF(self.small_font)
+        metrics = self.metrics
         room = self._middle(area) - area.top()
         ticks = self._count_ticks()
         every = max(1, math.ceil(len(ticks) * self.line_height / max(1.0, room)))
@@ -169,7 +169,7 @@ class HistogramPlot(Plot):
 
     def _paint_mark(self, painter: QPainter, area: QRectF, x: float, label: str, colours: Colours) -> None:
         """A token's own probability: a triangle on the line between both halves, its label beside it."""
-        middle, metrics = self._middle(area), QFontMetricsF(self.small_font)
+        middle, metrics = self._middle(area), self.metrics
         text = metrics.elidedText(label, Qt.TextElideMode.ElideMiddle, area.width() / 3)
         width = metrics.horizontalAdvance(text) + 6
         left = x + 8 if x + 8 + width < area.right() else x - 8 - width

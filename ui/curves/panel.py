@@ -86,7 +86,8 @@ class CurvesPanel(AnalysedPanel):
             self._show()
         logits, sampling = view.logits, self.sampling
         histogram = None if known is None else known.histogram
-        self.ask(CHANNEL, lambda: prepare(distribution, sampling, logits, histogram), self._take_prepared)
+        columns = self.scores.axes.columns
+        self.ask(CHANNEL, lambda: prepare(distribution, sampling, logits, histogram, columns), self._take_prepared)
 
     def _take_prepared(self, prepared: Prepared) -> None:
         self.prepared = prepared

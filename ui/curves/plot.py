@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
-    QFont,
     QFontMetricsF,
     QImage,
     QKeyEvent,
@@ -49,6 +48,7 @@ class Plot(QWidget):
         self.cursor_at: int | None = None
         self._layer: QPixmap | None = None
         self._pixels: float | None = None
+        self._derive_fonts()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
@@ -97,14 +97,6 @@ class Plot(QWidget):
             max(1, self.width() - self.left() - 10),
             max(1, self.height() - self.top() - 2 * line - 6),
         )
-
-    @property
-    def line_height(self) -> float:
-        return QFontMetricsF(self.small_font).height()
-
-    @property
-    def small_font(self) -> QFont:
-        return figures_font(self.font(), 0.85)
 
     def renew(self) -> None:
         """The data changed."""
@@ -181,13 +173,13 @@ class Plot(QWidget):
         text = self.read_out() if cursor else ""
         if text:
             painter.setPen(QColor(colours.text))
-            elided = QFontMetricsF(self.small_font).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
+            elided = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
             painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, elided)
         else:
             self._paint_legend(painter, line, colours)
 
     def _paint_legend(self, painter: QPainter, line: QRectF, colours: Colours) -> None:
-        x, metrics = line.left(), QFontMetricsF(self.small_font)
+        x, metrics = line.left(), self.metrics
         for entry in self.legend():
             width = metrics.horizontalAdvance(entry.text)
             if x + _SWATCH + 4 + width > line.right():
@@ -206,7 +198,7 @@ class Plot(QWidget):
 
     def paint_x_label(self, painter: QPainter, area: QRectF, x: float, text: str, colours: Colours) -> None:
         """A tick below the area and its label."""
-        width = QFontMetricsF(self.small_font).horizontalAdvance(text)
+        width = self.metrics.horizontalAdvance(text)
         left = min(max(0.0, x - width / 2), self.width() - width - 1)
         painter.setPen(QColor(colours.border))
         painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 3))
@@ -257,5 +249,12 @@ class Plot(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._derive_fonts()
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self.renew()
+
+    def _derive_fonts(self) -> None:
+        self.small_font = figures_font(self.font(), 0.85)
+        self.metrics = QFontMetricsF(self.small_font)
+        self.line_height = self.metrics.height()

@@ -38,15 +38,16 @@ class Prepared:
 
 
 def prepare(
-    distribution: Distribution, sampling: SamplingParams, logits_of: object, histogram: Histogram | None
+    distribution: Distribution, sampling: SamplingParams, logits_of: object, histogram: Histogram | None, columns: int
 ) -> Prepared:
-    """Some milliseconds at 262 144 tokens; some tens where the ``histogram`` of the node is not known yet."""
+    """For a plot ``columns`` pixels wide. Some milliseconds at 262 144 tokens; some tens where the ``histogram`` of the
+    node is not known yet."""
     curves = score_curves(distribution)
     named = tuple((cut, stage_name(cut.stage, sampling)) for cut in curves.cuts)
     return Prepared(
         distribution=distribution,
         logits_of=logits_of,
-        scores=ScoresView(curves, curves.value_range(), named),
+        scores=ScoresView.of(curves, named, columns),
         histogram=model_histogram(distribution) if histogram is None else histogram,
         model=model_figures(distribution),
         sampling=sampling_figures(distribution),

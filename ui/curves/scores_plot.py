@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from explorer.decoding.statistics import Columns, rank_columns
 from explorer.i18n import listed, tr
 from ui.curves.plot import Entry, Plot
 from ui.curves.scales import linear_ticks, log_ticks
@@ -40,8 +39,6 @@ class ScoresPlot(Plot):
     def __init__(self, label_of: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view: ScoresView | None = None
-        self._raw: Columns | None = None
-        self._processed: Columns | None = None
         self._marked: Mark | None = None
         self._hovered: Mark | None = None
         self._label_of = label_of
@@ -59,11 +56,8 @@ class ScoresPlot(Plot):
             self.update()
 
     def renew(self) -> None:
-        self._raw = self._processed = None
         if self._view is not None:
-            curves, columns = self._view.curves, self.axes.columns
-            self._raw = rank_columns(curves.raw, curves.kept, columns)
-            self._processed = rank_columns(curves.processed, curves.kept, columns)
+            self._view = self._view.at_width(self.axes.columns)
         super().renew()
 
     @property
@@ -79,7 +73,7 @@ class ScoresPlot(Plot):
         return 6 + rows * self.line_height
 
     def left(self) -> float:
-        metrics = QFontMetricsF(self.small_font)
+        metrics = self.metrics
         return 12 + max((metrics.horizontalAdvance(text) for _, text in self._y_ticks()), default=20)
 
     def _y_ticks(self) -> list[tuple[float, str]]:
@@ -90,18 +84,19 @@ class ScoresPlot(Plot):
 
     @property
     def steps(self) -> int:
-        return 0 if self._raw is None else len(self._raw.column)
+        return 0 if self._view is None else len(self._view.raw.column)
 
     def step_at(self, x: float) -> int | None:
-        if self._raw is None or not len(self._raw.column):
+        if self._view is None or not self.steps:
             return None
-        return int(np.argmin(np.abs(self.axes.xs(self._raw.first + 1) - x)))
+        return int(np.argmin(np.abs(self.axes.xs(self._view.raw.first + 1) - x)))
 
     def read_out(self) -> str:
-        view, raw, processed, place = self._view, self._raw, self._processed, self.cursor_at
-        if view is None or raw is None or processed is None or place is None:
+        view, place = self._view, self.cursor_at
+        if view is None or place is None:
             return ""
-        curves, first, last = view.curves, int(raw.first[place]), int(raw.last[place])
+        raw, processed, curves = view.raw, view.processed, view.curves
+        first, last = int(raw.first[place]), int(raw.last[place])
         guessed = tr("estimated") if last >= curves.listed else ""
         if first == last:
             return tr("Rank {rank}, {label}: {raw} → {processed}, {fate}").format(
@@ -134,10 +129,10 @@ class ScoresPlot(Plot):
     # --- painting ----------------------------------------------------------------------------------------------------
 
     def paint_data(self, painter: QPainter, area: QRectF, colours: Colours) -> None:
-        view, raw, processed = self._view, self._raw, self._processed
-        if view is None or raw is None or processed is None or not len(view.curves):
+        view = self._view
+        if view is None or not len(view.curves):
             return
-        axes, stored = self.axes, view.curves.listed
+        raw, processed, axes, stored = view.raw, view.processed, self.axes, view.curves.listed
         paint_regions(painter, axes, raw, colours)
         self._paint_axes(painter, view, axes, colours)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -155,7 +150,7 @@ class ScoresPlot(Plot):
     def _paint_axes(self, painter: QPainter, view: ScoresView, axes: ScoreAxes, colours: Colours) -> None:
         for value, text in self._y_ticks():
             self.paint_y_label(painter, axes.area, axes.y(value), text, colours)
-        metrics, title = QFontMetricsF(self.small_font), tr("rank")
+        metrics, title = self.metrics, tr("rank")
         end = axes.area.right() - metrics.horizontalAdvance(title)
         for rank, text in log_ticks(len(view.curves)):
             x = axes.x(rank)
@@ -170,16 +165,16 @@ class ScoresPlot(Plot):
         painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter, corner)
 
     def paint_marks(self, painter: QPainter, area: QRectF, colours: Colours) -> None:
-        view, raw = self._view, self._raw
-        if view is None or raw is None:
+        view = self._view
+        if view is None:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._hovered is not None and self._hovered[0] < len(view.curves):
             paint_token(painter, self.axes, view.curves, self._hovered[0], None, colours)
         if self._marked is not None and self._marked[0] < len(view.curves):
             paint_token(painter, self.axes, view.curves, *self._marked, colours)
-        if self.cursor_at is not None and self.cursor_at < len(raw.first):
-            x = self.axes.x(float(raw.first[self.cursor_at]) + 1)
+        if self.cursor_at is not None and self.cursor_at < self.steps:
+            x = self.axes.x(float(view.raw.first[self.cursor_at]) + 1)
             painter.setPen(QPen(QColor(colours.accent), 1))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)

@@ -66,11 +66,14 @@ class RulerAxis(QWidget):
         self.setAccessibleName(tr("Scale from 0 to 1"))
 
     def set_sight(self, sight: Sight) -> None:
-        self.sight = sight
-        self.update()
+        if sight != self.sight:
+            self.sight = sight
+            self.update()
 
     def set_marks(self, marks: tuple[DrawMark, ...], chosen: DrawMark | None) -> None:
         """The draws to show, and the one whose number the rulers use."""
+        if (marks, chosen) == (self._marks, self._chosen):
+            return
         self._marks, self._chosen = marks, chosen
         self.setAccessibleDescription(" ".join(mark.text() for mark in marks[:8]))
         self.update()

@@ -89,16 +89,21 @@ class RulerRow(QWidget):
 
     def show_row(self, spec: RowSpec, ruler: Ruler | UserMessage | None) -> None:
         """Show a ruler; None while it is being laid out, a message where it cannot be."""
-        self.spec, self.ruler = spec, ruler if isinstance(ruler, Ruler) else None
-        self.trouble = ruler if isinstance(ruler, UserMessage) else None
+        laid_out, trouble = (None, ruler) if isinstance(ruler, UserMessage) else (ruler, None)
+        if spec == self.spec and laid_out is self.ruler and trouble is self.trouble:
+            return  # a slider moves only one of the rulers
+        self.spec, self.ruler, self.trouble = spec, laid_out, trouble
         self._tell()
 
     def set_sight(self, sight: Sight) -> None:
-        self.sight = sight
-        self.update()
+        if sight != self.sight:
+            self.sight = sight
+            self.update()
 
     def set_marks(self, marks: Marks) -> None:
         """Point at a number and at tokens."""
+        if marks == self.marks:
+            return
         moved = marks.u != self.marks.u
         self.marks = marks
         if moved:
