@@ -18,6 +18,7 @@ from explorer.cli.groups import ArgumentError
 from explorer.cli.library import add_to
 from explorer.cli.models import models
 from explorer.cli.proof import check, script
+from explorer.cli.query import query_command
 from explorer.cli.replay import replay
 from explorer.cli.search import beam_command, expand_command
 from explorer.cli.sessions import sessions
@@ -53,6 +54,7 @@ app.command("pick", help=N_("Take one token by hand in a stored session."))(pick
 app.command("expand", help=N_("Show many continuations of a prompt, with what they leave out."))(expand_command)
 app.command("beam", help=N_("Search for the best endings with beams, step by step."))(beam_command)
 app.command("score", help=N_("Score a given text token by token."))(score)
+app.command("query", help=N_("Bound how likely it is that the text goes on to match."))(query_command)
 app.command("replay", help=N_("Show a session step by step, or run it again and compare."))(replay)
 app.command("check", help=N_("Compare the numbers of a node with transformers itself."))(check)
 app.command("script", help=N_("Write a path as a Python script for torch and transformers."))(script)

@@ -41,14 +41,16 @@ class Continuations:
 
     def head(self, count: int) -> Continuations:
         """The first ``count`` of them, on arrays of their own: the rest can be forgotten."""
-        if count >= len(self):
-            return self
+        return self if count >= len(self) else self.at(np.arange(count))
+
+    def at(self, places: NDArray[np.int64]) -> Continuations:
+        """Those at ``places``, in that order, on arrays of their own."""
         return Continuations(
-            self.token_ids[:count].copy(),
-            self.logits[:count].copy(),
-            self.ranks[:count].copy(),
-            self.model_logprobs[:count].copy(),
-            self.sampling_logprobs[:count].copy(),
+            self.token_ids[places],
+            self.logits[places],
+            self.ranks[places],
+            self.model_logprobs[places],
+            self.sampling_logprobs[places],
             self.grammar_logmass,
         )
 
