@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from explorer.decoding.statistics import Figures
 from explorer.i18n import N_, tr
-from ui.format import LogUnit, count, decimal, logarithm, percent, tooltip
+from ui.format import LogUnit, count, decimal, elide_middle, logarithm, percent, tooltip
 from ui.panels.common import GRID, plain_label
 from ui.theme import colours_of, figures_font
 
 _DASH = "–"
+_LONGEST_LABEL = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ def figure_rows(
     ]
     for name, token in ((N_("Surprisal of {label}"), marked), (N_("Surprisal of {label}, taken here"), taken)):
         if token is not None:
-            rows.append(_surprisal_row(tr(name).format(label=token.label), token, unit))
+            label = elide_middle(token.label, _LONGEST_LABEL)
+            rows.append(_surprisal_row(tr(name).format(label=label), token, unit))
     if path.tokens:
         rows.append(_path_row(path))
     return rows

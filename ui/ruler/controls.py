@@ -43,6 +43,9 @@ class RulerControls(QWidget):
         )
         self.source = QComboBox()
         compact(self.source)
+        self.source.setMinimumContentsLength(4)
+        self.edit.setMinimumWidth(20 * GRID)
+        self.edit.setMaximumWidth(52 * GRID)
         describe(
             self.source,
             tr("Where u comes from"),
@@ -54,6 +57,7 @@ class RulerControls(QWidget):
             self.pick_wanted.emit,
         )
         self.pick.setAutoRaise(False)
+        self.pick.setMinimumWidth(self.pick.sizeHint().width())
         closer = tool_button("+", tr("Look closer (+, or Ctrl and the wheel)."), lambda: self.zoom_wanted.emit(0.5))
         self.farther = tool_button("−", tr("Look from farther away (−)."), lambda: self.zoom_wanted.emit(2.0))
         self.fit = tool_button(tr("All"), tr("Show the whole interval from 0 to 1 (0)."), self.fit_wanted.emit)
