@@ -156,6 +156,18 @@ class Settings:
         """A copy with another order of the chain. Raises `SettingsError`."""
         return replace(self, sampling=replace(self.sampling, order=order))
 
+    def with_whole_order(self) -> Settings:
+        """A copy whose order has every stage: what an order of one's own leaves out stands before what follows it in
+        transformers' order. One that was stored by an older version knows fewer stages than there are."""
+        if isinstance(self.sampling.order, str):
+            return self
+        default, whole = ORDERS["transformers"], list(self.sampling.order)
+        for place, name in enumerate(default):
+            if name not in whole:
+                following = next((later for later in default[place + 1 :] if later in whole), None)
+                whole.insert(len(whole) if following is None else whole.index(following), name)
+        return self.with_order(tuple(whole))
+
     def check_vocabulary(self, vocab_size: int) -> None:
         """Raise `SettingsError` where a setting names a token id beyond a vocabulary of ``vocab_size`` tokens."""
         for name, value in self.sampling.values.items():

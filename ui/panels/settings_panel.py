@@ -134,7 +134,7 @@ class SettingsPanel(QScrollArea):
 
     def change(self, values: Mapping[str, ParamValue]) -> None:
         """Put other values in force, as if the user had set them here; None switches off."""
-        self._replace(self._draft.with_sampling("user", **values))
+        self._replace(self._changed(values))
 
     def show_parameter(self, name: str) -> None:
         """Bring the editor of one parameter into sight and put the keyboard there."""
@@ -196,10 +196,19 @@ class SettingsPanel(QScrollArea):
             layout.addWidget(row)
         return column
 
+    def _changed(self, values: Mapping[str, ParamValue]) -> Settings:
+        """The draft with other values; an order that leaves out what is switched on takes it in."""
+        try:
+            return self._draft.with_sampling("user", **values)
+        except SettingsError as error:
+            if error.message.code != "settings.order":
+                raise
+            return self._draft.with_whole_order().with_sampling("user", **values)
+
     def _changer(self, name: str) -> Callable[[ParamValue, bool], None]:
         def change(value: ParamValue, dragging: bool) -> None:
             try:
-                self._draft = self._draft.with_sampling("user", **{name: value})
+                self._draft = self._changed({name: value})
             except SettingsError as error:
                 self._rows[name].set_error(error.message.text())
                 return

@@ -10,11 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTextEdit
 from pytestqt.qtbot import QtBot
 
-from explorer.decoding.processors import PARAMETERS
+from explorer.decoding.params import Settings
+from explorer.decoding.processors import ORDERS, PARAMETERS
 from explorer.grammar.constraint import EXAMPLES, LONGEST_TEXT, Constraint
 from explorer.grammar.verdict import judge, read_grammar_file
 from explorer.messages import UserMessage
 from ui.panels.grammar_editor import GrammarRow
+from ui.panels.settings_panel import SettingsPanel
 
 DIGITS = Constraint("regex", "[0-9]+")
 
@@ -186,3 +188,17 @@ def test_the_mark_stands_right_behind_characters_of_two_halves(bench: Bench) -> 
     (mark,) = bench.row.edit.extraSelections()
     assert isinstance(mark, QTextEdit.ExtraSelection)
     assert mark.cursor.selectedText() == "("
+
+
+def test_an_order_from_before_there_were_grammars_takes_it_in(qtbot: QtBot) -> None:
+    panel = SettingsPanel()
+    qtbot.addWidget(panel)
+    older = tuple(name for name in reversed(ORDERS["transformers"]) if name != "grammar")
+    panel.reset(Settings().with_sampling(top_k=3).with_order(older))
+    panel.row("grammar").changed.emit(DIGITS, False)
+    order = panel.draft.sampling.order
+    assert [name for name in order if name != "grammar"] == list(older)
+    assert panel.draft.sampling.grammar() == DIGITS
+    panel.reset(Settings().with_sampling(top_k=3).with_order(("top_k",)))
+    panel.change({"temperature": 0.5, "eta_cutoff": 0.1})
+    assert panel.draft.sampling.order == ORDERS["transformers"]
