@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
@@ -13,12 +13,13 @@ from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import stage_step
 from explorer.decoding.processors import PARAMETERS, Stage
+from explorer.decoding.scores import LiveScores
 
 __all__ = ["Autopsy", "KeptBy", "Rescue", "StageVerdict", "ValueToKeep", "autopsy", "kept_by", "value_to_keep"]
 
 _MOST_DECIMALS = 17
 _LARGE = 1e12  # beyond it decimals say nothing
-_OVERSHOOT = 0.1  # of the way from the value in force to the border: how far a round number may lie beyond it
+_OVERSHOOT = 0.1  # how far a round number may lie beyond the border, of the way to what is nearest: in force, off, 0
 _CONTEXT = Context(prec=400)
 
 
@@ -109,21 +110,31 @@ def autopsy(distribution: Distribution, token_id: int) -> Autopsy:
         trace.provenance(place),
         float(distribution.logits[index]),
         float(distribution.model_probs[index]),
-        tuple(_verdict(step, place, trace.sampling) for step in trace.steps),
+        tuple(_verdicts(trace, place)),
     )
 
 
-def _verdict(step: TraceStep, place: int, sampling: SamplingParams) -> StageVerdict:
-    before = step.before.position_of(place)
-    after = before if step.after is step.before else step.after.position_of(place)
-    return StageVerdict(
-        name=step.stage.name,
-        active=step.active,
-        removed=before is not None and after is None,
-        score=-math.inf if after is None else float(step.after.scores[after]),
-        probability=0.0 if after is None else step.after.share_of(after),
-        border=None if before is None else value_to_keep(step, before, sampling),
-    )
+def _verdicts(trace: Trace, place: int) -> Iterator[StageVerdict]:
+    position = trace.start.position_of(place)
+    score, probability = _standing(trace.start, position)
+    for step in trace.steps:
+        before = position
+        if step.after is not step.before:
+            position = step.after.position_of(place)
+            score, probability = _standing(step.after, position)
+        yield StageVerdict(
+            name=step.stage.name,
+            active=step.active,
+            removed=before is not None and position is None,
+            score=score,
+            probability=probability,
+            border=None if before is None else value_to_keep(step, before, trace.sampling),
+        )
+
+
+def _standing(live: LiveScores, position: int | None) -> tuple[float, float]:
+    """Score and probability of the token at a position; -inf and 0 where it is out."""
+    return (-math.inf, 0.0) if position is None else (float(live.scores[position]), live.share_at(position))
 
 
 def value_to_keep(step: TraceStep, position: int, sampling: SamplingParams) -> ValueToKeep | None:
@@ -231,7 +242,9 @@ def _rounded(value: float, in_force: float, at_least: bool, parameter: Parameter
     if parameter.kind == "int" or value > _LARGE:
         return value
     exact, mode = Decimal(value), ROUND_CEILING if at_least else ROUND_FLOOR
-    room = Decimal(abs(value - in_force)) * Decimal(_OVERSHOOT)
+    off = _number(parameter.off)
+    near = min(distance for distance in (abs(value - in_force), abs(value - off), value) if distance > 0)
+    room = Decimal(near) * Decimal(_OVERSHOOT)
     most = max(_MOST_DECIMALS, 3 - exact.adjusted())
     for decimals in range(max(1, -math.floor(math.log10(parameter.step))), most + 1):
         tried = exact.quantize(Decimal(1).scaleb(-decimals), mode, _CONTEXT)

@@ -93,6 +93,4 @@ def _compare(name: str, ours: LiveScores, theirs: LiveScores, vocab_size: int) -
         present[live.token_ids] = True
     more, fewer = theirs.token_ids[~here[theirs.token_ids]], ours.token_ids[~there[ours.token_ids]]
     largest = float(np.abs(change).max()) if len(change) else 0.0
-    return OrderEffect(
-        name, more[more < vocab_size], fewer[fewer < vocab_size], largest if largest > _SAME else 0.0
-    )
+    return OrderEffect(name, more[more < vocab_size], fewer[fewer < vocab_size], largest if largest > _SAME else 0.0)

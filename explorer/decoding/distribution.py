@@ -96,10 +96,11 @@ class TraceStep:
         if not self.active or len(self.after) != len(self.before):
             return False
         before, after = self.before.scores, self.after.scores
-        if not len(before) or (before[0] == before[-1] and after[0] == after[-1]):
+        if before is after or not len(before) or (before[0] == before[-1] and after[0] == after[-1]):
             return True
-        same_ids = np.array_equal(self.before.token_ids, self.after.token_ids)
-        return before is after or (same_ids and np.array_equal(before, after))
+        if before[0] != after[0] or before[-1] != after[-1]:
+            return False
+        return np.array_equal(before, after) and np.array_equal(self.before.token_ids, self.after.token_ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,15 +157,19 @@ class Trace:
     def edited_by(self, token_id: int) -> str | None:
         """The first stage that set this one token's score to another number; None where none did."""
         for step in self.steps:
-            if token_id in step.edited and _score_of(step.before, token_id) != _score_of(step.after, token_id):
+            if not len(step.edited) or token_id not in step.edited:
+                continue
+            if _score_of(step.before, token_id) != _score_of(step.after, token_id):
                 return step.stage.name
         return None
 
     def _report(self, number: int, step: TraceStep) -> StageReport:
         removed, before = 0.0, step.before
-        if before.places is None and step.after.places is None:
+        if len(step.after) == len(before):
+            pass
+        elif before.places is None and step.after.places is None:
             removed = before.share_of(slice(len(step.after), None))
-        elif len(step.after) < len(before):
+        else:
             owners = self.owner[: len(before)] if before.places is None else self.owner[before.places]
             removed = before.share_of(owners == number)
         return StageReport(

@@ -2,7 +2,7 @@
 
 torch's softmax computes exp with SLEEF's ``expf`` (fused multiply-add), sums in eight float32 lanes (AVX2) and
 multiplies by the reciprocal of the sum. Each step is repeated here; a fused multiply-add is a float64 product and sum
-rounded to float32 once. A threshold that a nice probability hits exactly then falls on the same side in both.
+rounded to float32. A threshold that a nice probability hits exactly then falls on the same side in both.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ DoubleArray = NDArray[np.float64]
 
 LARGEST: Final = np.finfo(np.float32).max
 _LANES: Final = 8
-_BLOCK: Final = 8192  # its float64 scratch stays in the second-level cache, and below what malloc maps anew each time
+_BLOCK: Final = 16_384  # its scratch stays in the second-level cache
 _LOG2_E: Final = np.float32(1.442695040888963407359924681001892137426645954152985934135449406931)
-_LN2_HIGH: Final = np.float64(np.float32(0.693145751953125))
+_LN2_HIGH: Final = np.float32(0.693145751953125)  # sixteen bits: times a whole number below 2^8 it is exact in float32
 _LN2_LOW: Final = np.float64(np.float32(1.428606765330187045e-06))
 _UNDERFLOW: Final = np.float32(-104.0)
+_SUBNORMAL: Final = np.float32(-87.0)  # from here down a result may be subnormal
 # SLEEF xexpf: coefficients of (exp(s) - 1 - s) / s^2, highest power first.
 _COEFFICIENTS: Final = tuple(
     np.float64(np.float32(c))
@@ -34,36 +35,74 @@ _COEFFICIENTS: Final = tuple(
         0.5,
     )
 )
+# For |s| <= ln(2) / 2 the first four sums of the polynomial stay each within one power of two, where float32 has the
+# spacing 2^-33, 2^-30, 2^-28, 2^-26. Adding a number whose float64 spacing is that rounds the sum to float32, once.
+_ROUNDERS: Final = tuple(np.float64(1.5 * 2.0 ** (52 - bits)) for bits in (33, 30, 28, 26))
 
 
 def exponentials(x: FloatArray) -> FloatArray:
     """exp of float32[n], all values <= 0, bit for bit as in torch's softmax."""
     out = np.empty_like(x)
+    scratch = _Scratch(min(len(x), _BLOCK))
     for start in range(0, len(x), _BLOCK):
         block = x[start : start + _BLOCK]
-        out[start : start + _BLOCK] = _exponentials(np.maximum(block, _UNDERFLOW))
-        out[start : start + _BLOCK][block < _UNDERFLOW] = 0
+        scratch.exponentials(block, out[start : start + len(block)])
     return out
 
 
-def _exponentials(x: FloatArray) -> FloatArray:
-    quotient = np.rint(x * _LOG2_E)
-    wide = quotient.astype(np.float64)
-    rest = (x - wide * _LN2_HIGH).astype(np.float32)
-    rest = (rest - wide * _LN2_LOW).astype(np.float32)
-    s = rest.astype(np.float64)
-    value = np.full_like(rest, _COEFFICIENTS[0])
-    for coefficient in _COEFFICIENTS[1:]:
-        product = value * s
-        product += coefficient
-        value = product.astype(np.float32)
-    product = (rest * rest) * value.astype(np.float64)
-    product += s
-    value = product.astype(np.float32)
-    value += np.float32(1)
-    power_of_two: DoubleArray = ((quotient.astype(np.int64) + 1023) << 52).view(np.float64)
-    scaled: DoubleArray = value * power_of_two
-    return scaled.astype(np.float32)
+class _Scratch:
+    """Arrays for one block: numpy would take and return megabytes for every sum and product otherwise."""
+
+    def __init__(self, size: int) -> None:
+        self._singles = np.empty((3, size), np.float32)
+        self._doubles = np.empty((2, size), np.float64)
+        self._powers = np.empty(size, np.int32)
+
+    def exponentials(self, x: FloatArray, out: FloatArray) -> None:
+        size = len(x)
+        (quotient, rest, value), (s, sums) = self._singles[:, :size], self._doubles[:, :size]
+        least = x.min() if size else np.float32(0)
+        if least < _UNDERFLOW:
+            x = np.maximum(x, _UNDERFLOW)
+        np.rint(np.multiply(x, _LOG2_E, out=quotient), out=quotient)
+        np.subtract(x, np.multiply(quotient, _LN2_HIGH, out=rest), out=rest)
+        # Sums and products in float64, rounded to float32 by being stored there.
+        sums[...] = quotient
+        sums *= _LN2_LOW
+        s[...] = rest
+        np.subtract(s, sums, out=s)
+        rest[...] = s
+        s[...] = rest
+        sums.fill(_COEFFICIENTS[0])
+        for coefficient, rounder in zip(_COEFFICIENTS[1:5], _ROUNDERS, strict=True):
+            sums *= s
+            sums += coefficient + rounder  # exact: the rounder's spacing is the coefficient's
+            sums -= rounder
+        sums *= s
+        sums += _COEFFICIENTS[5]
+        value[...] = sums
+        sums[...] = value
+        np.multiply(rest, rest, out=rest)
+        value[...] = rest
+        sums *= value
+        sums += s
+        value[...] = sums
+        value += np.float32(1)
+        self._scale(value, quotient, out, subnormal=bool(least < _SUBNORMAL))
+        if least < _UNDERFLOW:
+            out[x <= _UNDERFLOW] = 0
+
+    def _scale(self, value: FloatArray, exponent: FloatArray, out: FloatArray, *, subnormal: bool) -> None:
+        """``value`` times two to the power of ``exponent``, rounded once."""
+        if subnormal:
+            wide = ((exponent.astype(np.int64) + 1023) << 52).view(np.float64)
+            out[...] = value * wide
+            return
+        powers = self._powers[: len(value)]
+        powers[...] = exponent
+        powers += 127
+        powers <<= 23
+        np.multiply(value, powers.view(np.float32), out=out)
 
 
 def total(values: FloatArray) -> np.float32:
@@ -80,7 +119,8 @@ def total(values: FloatArray) -> np.float32:
 
 def cumulative(values: FloatArray) -> FloatArray:
     """Running sums of float32[n]: accumulated in float64, each rounded to float32, as torch's cumsum does."""
-    return np.cumsum(values.astype(np.float64)).astype(np.float32)
+    sums = np.array(values, np.float64, order="C")  # where values run backwards, astype alone would too: thrice as slow
+    return np.add.accumulate(sums, out=sums).astype(np.float32)
 
 
 def sort_keys(scores: FloatArray, token_ids: NDArray[np.int32]) -> NDArray[np.int64]:

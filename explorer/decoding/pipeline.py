@@ -119,8 +119,12 @@ class _Arrangement:
     def __init__(self, places: PlaceArray | None, owner: OwnerArray) -> None:
         self._kept = places  # None: they are the first ones, so all stays where it is
         self._order: PlaceArray | None = None
+        self._moved: PlaceArray | None = None
         self._gaps: list[slice] = []
-        if places is not None and len(places) <= _FEW:
+        if places is not None and len(places) and int(places.max()) == len(places) - 1:
+            # The first ones, but for some that ties have put in another order.
+            self._moved = np.flatnonzero(places != np.arange(len(places)))
+        elif places is not None and len(places) <= _FEW:
             ends = np.append(np.sort(places), len(owner))
             self._gaps = [slice(a, b) for a, b in zip([0, *(ends[:-1] + 1)], ends, strict=True) if a < b]
         elif places is not None:
@@ -132,6 +136,10 @@ class _Arrangement:
             return _frozen(array.take(self._order, mode="clip"))  # clip spares numpy a buffer
         if self._kept is None:
             return _frozen(array)
+        if self._moved is not None:
+            arranged = array.copy()
+            arranged[self._moved] = array[self._kept[self._moved]]
+            return _frozen(arranged)
         return _frozen(np.concatenate([array[self._kept], *(array[gap] for gap in self._gaps)]))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, sort_ke
 IdArray = NDArray[np.int32]
 PlaceArray = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+
+_T = TypeVar("_T")
+_FAR: Final = np.float32(-200)
 
 
 @final
@@ -41,6 +45,7 @@ class LiveScores:
         self._weights = weights
         self._scaled: tuple[float, LiveScores] | None = None
         self._last_edit: _Edit | None = None
+        self._derived: dict[str, Any] = {}
         self._last_among: tuple[Mask, LiveScores] | None = None
         token_ids.flags.writeable = False
         scores.flags.writeable = False
@@ -88,12 +93,17 @@ class LiveScores:
         logprobs: FloatArray = self._below_best() - log_total
         return logprobs
 
-    def share_of(self, chosen: slice | Mask | int) -> float:
+    def share_of(self, chosen: slice | Mask) -> float:
         """Summed probability of some tokens, for reports, which need no agreement in the last bit."""
         if not len(self):
             return 0.0
         weights, weight = self._report_weights
-        return min(1.0, float(np.sum(weights[chosen], dtype=np.float64)) / weight) if weight else 0.0
+        return min(1.0, float(weights[chosen].sum(dtype=np.float64)) / weight) if weight else 0.0
+
+    def share_at(self, position: int) -> float:
+        """The probability of one token, for reports."""
+        weights, weight = self._report_weights
+        return float(weights[position]) / weight
 
     @cached_property
     def entropy(self) -> float:
@@ -101,7 +111,9 @@ class LiveScores:
         if not len(self):
             return 0.0
         weights, weight = self._report_weights
-        distance = np.maximum(self._below_best(), np.float32(-200))  # exp is 0 from there on: 0 * -inf would be NaN
+        distance = self._below_best()
+        if distance[-1] < _FAR:
+            np.maximum(distance, _FAR, out=distance)  # exp is 0 from there on: 0 * -inf would be NaN
         distance *= weights
         return max(0.0, float(np.log(weight)) - float(distance.sum(dtype=np.float64)) / weight)
 
@@ -110,6 +122,15 @@ class LiveScores:
         """`weights` by numpy's faster exponentials, and their sum; whatever else was asked before they are the same."""
         weights: FloatArray = np.exp(self._below_best())
         return weights, float(weights.sum(dtype=np.float64))
+
+    def derived(self, name: str, make: Callable[[], _T]) -> _T:
+        """What a stage derives from these scores alone, remembered while they are kept: its own slider needs it again
+        and again. ``name`` is the stage's.
+        """
+        if name not in self._derived:  # another thread may make the same: that costs time only
+            self._derived[name] = make()
+        made: _T = self._derived[name]
+        return made
 
     def position_of(self, place: int) -> int | None:
         """Where the token at a place of the sorted raw logits stands; None where it is out."""

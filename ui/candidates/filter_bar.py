@@ -41,7 +41,8 @@ class FilterBar(QFrame):
             self._dress()
 
     def _dress(self) -> None:
-        palette, colour = QPalette(self.palette()), QColor(colours_of(self).accent_soft)
+        around = self.parentWidget()  # whose palette is the theme's; this one's own background is not
+        palette, colour = QPalette(self.palette()), QColor(colours_of(self if around is None else around).accent_soft)
         if palette.color(QPalette.ColorRole.Window) != colour:
             palette.setColor(QPalette.ColorRole.Window, colour)
             self.setPalette(palette)

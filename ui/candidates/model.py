@@ -50,6 +50,7 @@ _TITLES: dict[Column, tuple[str, str]] = {
     Column.CUMULATIVE: (N_("Sum"), N_("Running sum from the top of the list of the probability it is ordered by")),
 }
 _LEFT_ALIGNED = (Column.TOKEN, Column.BYTES, Column.BAR)
+_MOST_LABELS = 10_000
 _NOTHING = np.zeros(0, np.int64)
 _FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -69,6 +70,7 @@ class CandidateModel(QAbstractTableModel):
         self._found: Ids | None = None
         self._stage: str | None = None
         self._cache: dict[int, Row] = {}
+        self._labels: dict[int, str] = {}
         self._others: Others | None = None
         self._cumulative: NDArray[np.float64] | None = None
         self._axis_title = ""
@@ -141,11 +143,14 @@ class CandidateModel(QAbstractTableModel):
 
     def set_axis_title(self, title: str) -> None:
         """What stands above the bars: the range they cover."""
+        if title == self._axis_title:
+            return
         self._axis_title = title
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.BAR, Column.BAR)
 
     def refresh(self) -> None:
         """Labels or units changed: show everything again."""
+        self._labels.clear()
         self._forget()
         if self.rowCount():
             self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(Column) - 1))
@@ -204,7 +209,7 @@ class CandidateModel(QAbstractTableModel):
         assert self._rows is not None
         distribution, index, token_id = self._rows.distribution, self._rows.index(row), self._rows.token(row)
         assert token_id is not None
-        label = token_label(self.vocabulary, token_id)
+        label = self._label(token_id)
         special = self.vocabulary is not None and self.vocabulary.is_special(token_id)
         node = self._taken.get(token_id)
         if index is None:
@@ -224,6 +229,15 @@ class CandidateModel(QAbstractTableModel):
             edited_by=distribution.edited_by(token_id) if fate == "kept" else None,
             node=node,
         )
+
+    def _label(self, token_id: int) -> str:
+        """Remembered, for the same tokens are shown at every move of a slider."""
+        label = self._labels.get(token_id)
+        if label is None:
+            if len(self._labels) > _MOST_LABELS:
+                self._labels.clear()
+            label = self._labels[token_id] = token_label(self.vocabulary, token_id)
+        return label
 
     def cumulative(self, row: int) -> float | None:
         """The running sum at a row; None for rows that are not part of the list."""

@@ -143,12 +143,12 @@ class CandidatesPanel(QWidget):
 
     def highlight_node(self, node_id: int) -> None:
         """Mark the row whose branch is hovered elsewhere; -1 for none."""
-        self.table.delegate.highlighted_node = node_id
+        self.table.painter.highlighted_node = node_id
         self.table.viewport().update()
 
     def highlight_token(self, token_id: int) -> None:
         """Mark the row of a token that is hovered elsewhere; -1 for none."""
-        self.table.delegate.highlighted_token = token_id
+        self.table.painter.highlighted_token = token_id
         self.table.viewport().update()
 
     # --- building ----------------------------------------------------------------------------------------------------
@@ -223,14 +223,14 @@ class CandidatesPanel(QWidget):
     def _set_axis(self, axis: Axis | None, distribution: Distribution | None) -> None:
         """Take another axis, or lengthen the present one if need be: it must not jump while a slider moves."""
         self._axis = axis or self._axis.covering(_largest(distribution))
-        self.table.delegate.axis = self._axis
+        self.table.painter.axis = self._axis
         self.model.set_axis_title(self._axis.title())
         self.table.viewport().update()
 
     def _refresh(self, distribution: Distribution | None) -> None:
         """What is drawn beside the rows: figures, digits to press, or a message instead of the list."""
         self.summary.show_distribution(distribution, self._unit)
-        self.table.delegate.show_keys = self._digits_differ()
+        self.table.painter.show_keys = self._digits_differ()
         self.filter_bar.show_text(self._filter_text(distribution))
         self.message.setText(self._message(distribution))
         self._pages.setCurrentWidget(self.message if self.message.text() else self.table)

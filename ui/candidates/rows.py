@@ -59,8 +59,12 @@ class Rows:
             # Tokens the distribution does not list have place -1; they come last.
             self._extras = tuple(sorted(below, key=lambda t: (self.place_of(t) < 0, self.place_of(t), t)))
 
+        everything = distribution.vocab_size if self._only is None else self.total
+        self.has_others = self.listed + len(self._extras) < everything
+        self._length = self.listed + len(self._extras) + self.has_others
+
     def __len__(self) -> int:
-        return self.listed + len(self._extras) + self.has_others
+        return self._length
 
     @property
     def restricted(self) -> bool:
@@ -72,13 +76,8 @@ class Rows:
         """How many rows stand between the listed ones and the others."""
         return len(self._extras)
 
-    @property
-    def has_others(self) -> bool:
-        everything = self.distribution.vocab_size if self._only is None else self.total
-        return self.listed + len(self._extras) < everything
-
     def is_others(self, row: int) -> bool:
-        return self.has_others and row == len(self) - 1
+        return self.has_others and row == self._length - 1
 
     def index(self, row: int) -> int | None:
         """The place of a row's token in the arrays; None for the row of others and for a token that is not there."""

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from explorer.decoding.pipeline import Distribution
 from explorer.i18n import N_, sentences, tr
-from ui.candidates.delegate import MODEL_BAR, SAMPLING_BAR
+from ui.candidates.painter import MODEL_BAR, SAMPLING_BAR
 from ui.candidates.stages import stage_label
 from ui.format import LogUnit, count, logarithm, percent
 from ui.theme import colours_of, figures_font

@@ -58,7 +58,7 @@ class ChainEditor(QWidget):
         if whole:
             self.list.setFixedHeight(model.rowCount() * ROW_HEIGHT + 2 * self.list.frameWidth())
         self.preset_box.activated.connect(self._chosen)
-        for changed in (model.dataChanged, model.modelReset, model.rowsMoved):
+        for changed in (model.order_shown, model.modelReset):
             changed.connect(self._show_preset)
         self._show_preset()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
     QAbstractItemModel,
     QEvent,
@@ -13,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -27,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from ui.panels.chain_model import NAME, VALUE, ChainModel
 from ui.panels.common import GRID
+from ui.text.text_line import TextLine
 from ui.theme import blend, colours_of, figures_font
 
 ROW_HEIGHT = 6 * GRID
@@ -39,17 +42,22 @@ class ChainDelegate(QStyledItemDelegate):
     """Paints a box to check, the stage's name and its value; what else there is to say goes at the right."""
 
     more_width = 0
-    """Pixels at the right that `paint_more` fills."""
+    """Pixels at the right that `paint_more` fills where a stage is on."""
 
     def __init__(self, view: ChainList) -> None:
         super().__init__(view)
         self.view = view
+        self.take_font()
+
+    def take_font(self) -> None:
+        """Take the view's font over."""
+        self._line = TextLine(figures_font(self.view.font()))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(120, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colours, rect = colours_of(self.view), QRectF(option.rect)
+        colours, rect, line = colours_of(self.view), QRectF(option.rect), self._line
         name = str(index.data(NAME))
         painter.save()
         painter.fillRect(option.rect, self._background(option, name))
@@ -57,24 +65,21 @@ class ChainDelegate(QStyledItemDelegate):
             painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), QColor(colours.accent))
         on = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
         self._paint_box(painter, option, on)
-        text = rect.adjusted(_MARK + 4 * GRID, 0, -self.more_width - GRID, 0)
-        painter.setFont(figures_font(self.view.font()))
-        metrics = QFontMetricsF(painter.font())
-        value = str(index.data(VALUE))
-        value_width = metrics.horizontalAdvance(value)
-        label_width = max(40.0, text.width() - value_width - (2 * GRID if value else 0))
-        label = metrics.elidedText(str(index.data()), Qt.TextElideMode.ElideRight, label_width)
+        left, right = rect.left() + _MARK + 4 * GRID, rect.right() - GRID - (self.more_width if on else 0)
+        middle, value = rect.center().y(), str(index.data(VALUE))
+        painter.setFont(line.font)
         painter.setPen(QColor(colours.text if on else colours.quiet))
-        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter), label)
-        painter.setPen(QColor(colours.accent if on else colours.quiet))
-        painter.drawText(text, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), value)
-        if self.more_width:
+        room = right - left - (line.width(value) + 2 * GRID if value else 0)
+        line.left(painter, left, middle, line.elided(str(index.data()), max(40.0, room)))
+        painter.setPen(QColor(colours.accent))
+        line.right(painter, right, middle, value)
+        if self.more_width and on:
             more = QRectF(rect.right() - self.more_width, rect.top(), self.more_width, rect.height())
-            self.paint_more(painter, more, name, on)
+            self.paint_more(painter, more, name)
         painter.restore()
 
-    def paint_more(self, painter: QPainter, rect: QRectF, name: str, on: bool) -> None:
-        """What a list that explains says of a stage."""
+    def paint_more(self, painter: QPainter, rect: QRectF, name: str) -> None:
+        """What a list that explains says of a stage that is on."""
 
     def editorEvent(self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index) -> bool:
         """A click into the box, or Space, switches the stage."""
@@ -164,6 +169,12 @@ class ChainList(QListView):
         else:
             super().keyPressEvent(event)
 
+    def dataChanged(  # noqa: N802 - Qt's name
+        self, top: Index, bottom: Index, roles: Sequence[int] = ()
+    ) -> None:
+        """Only paint: Qt would lay all rows out anew and paint a second time, although none changes its height."""
+        self.viewport().update()
+
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
         """No search by typing: letters are the window's shortcuts."""
 
@@ -180,6 +191,12 @@ class ChainList(QListView):
         if self._pressed and index.isValid() and index.data(NAME) == self._pressed:
             self.chosen.emit(self._pressed)
         self._pressed = ""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        delegate = self.itemDelegate()
+        if event.type() == QEvent.Type.FontChange and isinstance(delegate, ChainDelegate):
+            delegate.take_font()
 
     def _remember_current(self) -> None:
         self._current = self.current_name()

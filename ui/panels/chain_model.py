@@ -31,6 +31,8 @@ class ChainModel(QAbstractListModel):
     """The order wished for: a preset's name, or a tuple of stage names."""
     values_changed = Signal(object)
     """Values wished for by parameter name; None switches off."""
+    order_shown = Signal()
+    """The order has another name now."""
     value_wanted = Signal(str)
     """A stage was switched on whose value only the user can know: the name of its parameter."""
 
@@ -53,9 +55,13 @@ class ChainModel(QAbstractListModel):
             values = {p.name: sampling.get(p.name) for p in stage.parameters if not sampling.is_off(p.name)}
             if values:
                 self._remembered[stage.name] = values
-        self._sampling = sampling
+        before, self._sampling = self._sampling, sampling
         if names == self._names:
-            self.dataChanged.emit(self.index(0), self.index(len(names) - 1))
+            for row, name in enumerate(names):
+                if any(before.get(p.name) != sampling.get(p.name) for p in STAGES_BY_NAME[name].parameters):
+                    self.dataChanged.emit(self.index(row), self.index(row))
+            if order != before.order:
+                self.order_shown.emit()
         else:
             self.beginResetModel()
             self._names = names

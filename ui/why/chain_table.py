@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from explorer.i18n import tr
 from ui.format import MINUS, tooltip
 from ui.panels.chain_list import ROW_HEIGHT, ChainDelegate, ChainList
 from ui.panels.common import GRID
+from ui.text.text_line import TextLine
 from ui.theme import Colours, colours_of, figures_font
 from ui.why.cells import StageCells
 
-_SAMPLES = ("262 144", f"{MINUS}99.9%", "10.00", f"{MINUS}10.00", "0.0123%")
-_LEAST_STAGE = 128
+_SAMPLES = ("262 144", f"{MINUS}0.0123%", "10.00", f"{MINUS}10.00", "0.00123%")
+_SCALE = 0.92  # of the font: five figures a row in a narrow dock
 
 
 class Columns:
@@ -24,9 +25,9 @@ class Columns:
 
     def __init__(self, font: QFont) -> None:
         self.titles = (tr("Kept"), tr("Removed"), tr("Entropy"), tr("Score"), tr("Chance"))
-        figures, small = QFontMetricsF(figures_font(font)), QFontMetricsF(figures_font(font, 0.9))
+        self.line = TextLine(figures_font(font, _SCALE))
         self.widths = [
-            max(figures.horizontalAdvance(sample), small.horizontalAdvance(title)) + 2 * GRID
+            max(self.line.width(sample), self.line.metrics.horizontalAdvance(title)) + 1.5 * GRID
             for sample, title in zip(_SAMPLES, self.titles, strict=True)
         ]
 
@@ -34,37 +35,38 @@ class Columns:
     def width(self) -> float:
         return sum(self.widths)
 
-    def rects(self, rect: QRectF) -> list[QRectF]:
-        """The five cells of a row, at its right end."""
-        cells, right = [], rect.right() - GRID
+    def edges(self, rect: QRectF) -> tuple[float, list[float]]:
+        """Where the five cells begin, and where each ends; they stand at the right end of ``rect``."""
+        ends, right = [], rect.right() - GRID
         for width in reversed(self.widths):
-            cells.append(QRectF(right - width, rect.top(), width, rect.height()))
+            ends.append(right)
             right -= width
-        return cells[::-1]
+        return right, ends[::-1]
 
 
 def paint_cells(painter: QPainter, rect: QRectF, cells: StageCells, columns: Columns, colours: Colours) -> None:
-    """The figures of one row; the painter's font is that of figures."""
-    kept, removed, entropy, score, probability = columns.rects(rect)
-    flags = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    """The figures of one row."""
+    line, middle = columns.line, rect.center().y()
+    left, (kept, removed, entropy, score, probability) = columns.edges(rect)
+    painter.setFont(line.font)
     if cells.note:
         painter.setPen(QColor(colours.quiet))
-        span = QRectF(kept.left(), kept.top(), entropy.right() - kept.left(), kept.height())
-        text = QFontMetricsF(painter.font()).elidedText(cells.note, Qt.TextElideMode.ElideRight, span.width())
-        painter.drawText(span, flags, text)
+        end = entropy if cells.score else probability
+        line.right(painter, end, middle, line.elided(cells.note, end - left))
     else:
-        texts = ((kept, cells.kept, colours.text), (removed, cells.removed, colours.text))
-        for cell, text, ink in (*texts, (entropy, cells.entropy, colours.quiet)):
-            painter.setPen(QColor(ink))
-            painter.drawText(cell, flags, text)
+        painter.setPen(QColor(colours.text))
+        line.right(painter, kept, middle, cells.kept)
+        line.right(painter, removed, middle, cells.removed)
+        painter.setPen(QColor(colours.quiet))
+        line.right(painter, entropy, middle, cells.entropy)
     if cells.gone:
         painter.setPen(QColor(colours.warning))
-        painter.drawText(score.united(probability), flags, f"✕ {cells.score}")
+        line.right(painter, probability, middle, f"✕ {cells.score}")
         return
     painter.setPen(QColor(colours.quiet))
-    painter.drawText(score, flags, cells.score)
+    line.right(painter, score, middle, cells.score)
     painter.setPen(QColor(colours.sampling_text))
-    painter.drawText(probability, flags, cells.probability)
+    line.right(painter, probability, middle, cells.probability)
 
 
 class WhyDelegate(ChainDelegate):
@@ -73,16 +75,15 @@ class WhyDelegate(ChainDelegate):
     def __init__(self, view: ChainList) -> None:
         super().__init__(view)
         self.cells: Mapping[str, StageCells] = {}
-        self.measure()
 
-    def measure(self) -> None:
-        """Take the view's font over."""
+    def take_font(self) -> None:
+        super().take_font()
         self.columns = Columns(self.view.font())
         self.more_width = round(self.columns.width) + GRID
 
-    def paint_more(self, painter: QPainter, rect: QRectF, name: str, on: bool) -> None:
+    def paint_more(self, painter: QPainter, rect: QRectF, name: str) -> None:
         cells = self.cells.get(name)
-        if on and cells is not None:
+        if cells is not None:
             paint_cells(painter, rect, cells, self.columns, colours_of(self.view))
 
 
@@ -116,10 +117,10 @@ class ChainHeader(QWidget):
         bar = self._delegate.view.verticalScrollBar()
         width = self.width() - (bar.width() if bar.isVisible() else 0)
         top = QRectF(0, 0, width, self.height() - ROW_HEIGHT)
-        painter.setFont(figures_font(self.font(), 0.9))
+        painter.setFont(columns.line.font)
         painter.setPen(QColor(colours.quiet))
-        for cell, title in zip(columns.rects(top), columns.titles, strict=True):
-            painter.drawText(cell, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), title)
+        for end, title in zip(columns.edges(top)[1], columns.titles, strict=True):
+            columns.line.right(painter, end, top.center().y(), title)
         row = QRectF(0, top.bottom(), width, ROW_HEIGHT)
         painter.setFont(figures_font(self.font()))
         painter.setPen(QColor(colours.text))
@@ -132,9 +133,7 @@ class ChainHeader(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._delegate.measure()
             self._resize()
 
     def _resize(self) -> None:
-        self.setFixedHeight(round(QFontMetricsF(figures_font(self.font(), 0.9)).height()) + GRID + ROW_HEIGHT)
-        self.setMinimumWidth(_LEAST_STAGE)
+        self.setFixedHeight(round(self._delegate.columns.line.metrics.height()) + GRID + ROW_HEIGHT)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from explorer.decoding.autopsy import Autopsy, KeptBy, Rescue, StageVerdict, ValueToKeep
 from explorer.decoding.chain_effects import OrderEffect
 from explorer.decoding.distribution import Distribution, StageReport, TraceStep
 from explorer.decoding.params import SamplingParams
-from explorer.decoding.processors import PARAMETERS, STAGES_BY_NAME
+from explorer.decoding.processors import PARAMETERS, STAGES_BY_NAME, Comparison
 from explorer.decoding.scores import IdArray
 from explorer.i18n import listed, sentences, tr
 from explorer.text import Vocabulary
@@ -17,6 +17,7 @@ from ui.format import LogUnit, count, decimal, exact, logarithm, percent, token_
 from ui.panels.setting_text import setting_text
 
 _NAMED = 24  # tokens in a tooltip
+_SIGNS: Mapping[Comparison, str] = {"<": "<", "<=": "≤", ">": ">"}
 
 
 def stage_with_value(name: str, sampling: SamplingParams) -> str:
@@ -54,44 +55,39 @@ def detail_text(found: Autopsy, also: KeptBy | None, sampling: SamplingParams) -
 
     ``also`` None: not known yet.
     """
-    why = found.provenance
     if found.removal is None:
         borders = [verdict.border for verdict in found.stages if verdict.border is not None]
         conditions = listed(_condition(border) for border in borders)
         return tr("It stays as long as {conditions}.").format(conditions=conditions) if conditions else ""
-    parts = []
-    if why.value is not None and why.threshold is not None and why.margin is not None:
-        parts.append(
-            tr("{quantity}: {value} {comparison} {threshold}, missed by {margin}.").format(
-                quantity=_capital(tr(why.quantity or "")),
-                value=_short(why.value),
-                comparison=why.comparison,
-                threshold=_short(why.threshold),
-                margin=_short(abs(why.margin)),
-            )
-        )
+    parts = [_comparison(found, full=False)]
     parts += [_also(rescue, sampling) for rescue in (also.rescues[1:] if also is not None else ())]
     return sentences(parts)
 
 
 def comparison_text(found: Autopsy) -> str:
-    """The comparison that decided, in full figures."""
-    why = found.provenance
-    if why.value is None or why.threshold is None or why.margin is None:
-        return ""
-    return tr("{quantity}: {value} {comparison} {threshold}, missed by {margin}.").format(
-        quantity=_capital(tr(why.quantity or "")),
-        value=exact(why.value),
-        comparison=why.comparison,
-        threshold=exact(why.threshold),
-        margin=exact(abs(why.margin)),
-    )
+    """The comparison that decided, in full figures; empty where none did."""
+    return _comparison(found, full=True)
 
 
 def keep_text(way: KeptBy) -> str:
     """The changes that together keep a token."""
     changes = [_change(rescue) for rescue in way.rescues]
     return tr("Change only what it takes: {changes}.").format(changes=listed(changes))
+
+
+def _comparison(found: Autopsy, *, full: bool) -> str:
+    why = found.provenance
+    if why.value is None or why.threshold is None or why.margin is None or why.comparison is None:
+        return ""
+    figures = (why.value, why.threshold, abs(why.margin))
+    value, threshold, margin = map(exact, figures) if full else _apart(*figures)
+    return tr("{quantity}: {value} {comparison} {threshold}, missed by {margin}.").format(
+        quantity=_capital(tr(why.quantity or "")),
+        value=value,
+        comparison=_SIGNS[why.comparison],
+        threshold=threshold,
+        margin=margin,
+    )
 
 
 def _needed(stage: str, border: ValueToKeep | None) -> str:
@@ -139,9 +135,10 @@ def _value(border: ValueToKeep) -> str:
     return setting_text(parameter, int(border.rounded) if parameter.kind == "int" else float(border.rounded))
 
 
-def _short(value: float) -> str:
-    """Four significant figures, for reading; the full value is one hover away."""
-    return decimal(value, 2) if abs(value) >= 10 else f"{value:.4g}".replace("-", "−")
+def _apart(value: float, threshold: float, margin: float) -> tuple[str, str, str]:
+    """As few decimals as tell the value from the threshold; the full figures are one hover away."""
+    decimals = next((d for d in range(2, 9) if f"{value:.{d}f}" != f"{threshold:.{d}f}"), 9)
+    return decimal(value, decimals), decimal(threshold, decimals), decimal(margin, decimals)
 
 
 def _capital(text: str) -> str:
@@ -155,6 +152,8 @@ def no_effect_text(step: TraceStep, *, in_the_end: bool) -> str:
     """Why an active stage changes nothing; empty where it does. ``in_the_end``: the draw is the same without it."""
     if step.active and not len(step.before):
         return tr("no effect: no token was left")
+    if step.idle and len(step.before) == 1:
+        return tr("no effect: only one token was left")
     if step.idle:
         return tr("no effect: {reason}").format(reason=tr(step.stage.idle).format(left=count(len(step.before))))
     return tr("no effect in the end") if in_the_end else ""
@@ -196,9 +195,17 @@ def order_text(effect: OrderEffect) -> str:
     """What another order would change, in a line."""
     more, fewer = len(effect.more), len(effect.fewer)
     if more or fewer:
-        return tr("Under {order}'s order: {more} tokens more, {fewer} less.").format(
-            order=effect.order, more=count(more), fewer=count(fewer)
+        changes = listed(
+            (
+                tr("{count} tokens more").format(count=count(more)) if more > 1 else tr("1 token more") if more else "",
+                tr("{count} tokens less").format(count=count(fewer))
+                if fewer > 1
+                else tr("1 token less")
+                if fewer
+                else "",
+            )
         )
+        return tr("Under {order}'s order: {changes}.").format(order=effect.order, changes=changes)
     if effect.largest_change:
         return tr("Under {order}'s order: the same tokens, up to {change} more or less likely.").format(
             order=effect.order, change=percent(effect.largest_change)

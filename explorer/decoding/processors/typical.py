@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
-from explorer.decoding.float32 import cumulative
+from explorer.decoding.float32 import FloatArray, cumulative
 from explorer.decoding.parameter import Parameter
 from explorer.decoding.processors.base import TINY, Criterion, Dial, Outcome, Stage, StepContext, Values
-from explorer.decoding.scores import LiveScores
+from explorer.decoding.scores import LiveScores, PlaceArray
 from explorer.i18n import N_
+
+_NEVER: Final = np.float32(-200)
 
 
 class Typical(Stage):
@@ -40,13 +44,7 @@ class Typical(Stage):
     )
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
-        logprobs = live.logprobs
-        probabilities = np.exp(logprobs.astype(np.float64))
-        with np.errstate(invalid="ignore"):
-            entropy = np.float32(-np.nansum(logprobs * probabilities))  # a probability of 0 adds nothing
-        distance = np.abs(-logprobs - entropy)
-        order = np.argsort(distance, kind="stable")
-        mass = cumulative(live.probabilities_in_order(order))
+        distance, order, mass = live.derived(self.name, lambda: _by_distance(live))
 
         def threshold_at(typical_p: float) -> np.float32:
             last = min(int(np.searchsorted(mass, np.float32(typical_p), side="left")), len(mass) - 1)
@@ -58,3 +56,13 @@ class Typical(Stage):
             Criterion(distance, float(threshold), ">", N_("distance of the surprise from the entropy")),
             Dial("typical_p", TINY, 1.0, lambda at, typical_p: bool(distance[at] <= threshold_at(typical_p))),
         )
+
+
+def _by_distance(live: LiveScores) -> tuple[FloatArray, PlaceArray, FloatArray]:
+    """How far every token's surprise is from the entropy, the positions from near to far, and the mass up to each."""
+    logprobs = live.logprobs
+    certain = np.maximum(logprobs, _NEVER)  # a probability of 0 adds nothing, and 0 * -inf would be NaN
+    entropy = np.float32(-(np.exp(certain) * certain).sum(dtype=np.float64))
+    distance = np.abs(logprobs + entropy)
+    order = np.argsort(distance, kind="stable")
+    return distance, order, cumulative(live.probabilities_in_order(order))

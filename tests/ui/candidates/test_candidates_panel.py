@@ -130,14 +130,14 @@ def test_digits_pick_rows_and_are_shown_where_they_differ_from_the_rank(
     qtbot: QtBot, panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
 ) -> None:
     panel.set_view(make_view(make_distribution(FIVE)))
-    assert not panel.table.delegate.show_keys
+    assert not panel.table.painter.show_keys
     panel.set_view(make_view(make_distribution(FIVE, ban=(0,)), node_id=1))
-    assert panel.table.delegate.show_keys
+    assert panel.table.painter.show_keys
     with qtbot.waitSignal(panel.picked) as picked:
         panel.pick_rank(1)
     assert picked.args == [1]
     panel.set_order("model")
-    assert not panel.table.delegate.show_keys
+    assert not panel.table.painter.show_keys
     with qtbot.waitSignal(panel.picked) as picked:
         panel.pick_rank(1)
     assert picked.args == [0]
@@ -219,10 +219,10 @@ def test_a_preview_keeps_the_current_token_and_the_axis(
 ) -> None:
     panel.set_view(make_view(make_distribution(FIVE)))
     panel.move_current(2)
-    end = panel.table.delegate.axis.end
+    end = panel.table.painter.axis.end
     panel.set_distribution(make_distribution(FIVE, temperature=9.0))
     assert panel.current_token() == 2
-    assert panel.table.delegate.axis.end == end
+    assert panel.table.painter.axis.end == end
     panel.set_distribution(make_distribution(FIVE, ban=(0, 1)))
     assert panel.current_token() == 2
     assert panel.table.currentIndex().row() == 0
@@ -380,7 +380,7 @@ def test_bars_can_be_logarithmic(qtbot: QtBot, shown: CandidatesPanel) -> None:
     assert shown.model.headerData(Column.BAR, Qt.Orientation.Horizontal) == "0 – 100%"
     qtbot.mouseClick(shown.log_button, Qt.MouseButton.LeftButton)
     assert shown.model.headerData(Column.BAR, Qt.Orientation.Horizontal) == "10⁻⁶ – 1"
-    assert shown.table.delegate.axis.scale == "log"
+    assert shown.table.painter.axis.scale == "log"
 
 
 def test_the_running_sum_can_be_shown(shown: CandidatesPanel) -> None:

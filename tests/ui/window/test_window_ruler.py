@@ -187,9 +187,9 @@ def test_dragging_changes_nothing_and_picking_takes_the_token(five: Explorer, se
 def test_ruler_and_candidates_point_at_the_same_token(five: Explorer) -> None:
     row, window = five.window.ruler.rows[0], five.window
     QTest.mouseMove(row, place(row, 0.5))
-    assert window.candidates.table.delegate.highlighted_token == 1
+    assert window.candidates.table.painter.highlighted_token == 1
     QTest.mouseMove(row, QPoint(2, 2))
-    assert window.candidates.table.delegate.highlighted_token == -1
+    assert window.candidates.table.painter.highlighted_token == -1
     window.candidates.hovered.emit(3)
     assert row.marks.hovered == 3
 
