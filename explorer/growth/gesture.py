@@ -10,7 +10,7 @@ from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
 from explorer.grammar.facts import GrammarFacts
 from explorer.progress import CancelToken, ProgressCallback
-from explorer.search.rows import NodeRow
+from explorer.search.rows import NodeRow, node_rows
 from explorer.session import Session
 from explorer.store.records import StepRecord, StopRecord
 from explorer.tree import Edge, Node, NodeId
@@ -161,11 +161,9 @@ class Gesture:
         generated = [self._before + path for path in paths]
         logits = self.session.logits_after(generated, progress=progress, cancel=cancel)
         settings = self._state.settings
-        dtype = self.session.model.environment.dtype
-        rows = []
-        for path, ids, raw in zip(paths, generated, logits, strict=True):
-            row = NodeRow(raw, settings.sampling, self.session.context_after(ids, settings), dtype)
-            rows.append(row)
+        contexts = [self.session.context_after(ids, settings) for ids in generated]
+        rows = node_rows(list(logits), settings.sampling, contexts, self.session.model.environment.dtype)
+        for path, row in zip(paths, rows, strict=True):
             if path not in self._nodes or not self.session.observed(self._nodes[path]):
                 self._unseen[path] = row.observation
         return rows

@@ -15,7 +15,7 @@ from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import StepContext
 from explorer.messages import EngineError
 from explorer.search.beam_settings import beam_filters, filters_left_out
-from explorer.search.rows import NodeRow
+from explorer.search.rows import NodeRow, node_rows
 
 CONTEXT = StepContext((1, 2, 3), (4, 1), (2,))
 SETTINGS = {
@@ -150,3 +150,23 @@ def test_filters_made_for_drawing_are_left_out_and_named() -> None:
     assert dict(used.values) == {"ban": (3,), "repetition_penalty": 1.1}
     assert used.order == ("ban", "repetition_penalty")
     assert math.isclose(beam_filters(SamplingParams()).number("temperature"), 1.0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 30])
+def test_many_rows_worked_out_together_are_what_each_is_alone(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    raw = [logits(seed, 400, "ties") for seed in range(count)]
+    contexts = [StepContext((1, 2, 3), (seed,), (2,)) for seed in range(count)]
+    rows = node_rows(raw, SETTINGS["history"], contexts)
+    alone = [NodeRow(one, SETTINGS["history"], context) for one, context in zip(raw, contexts, strict=True)]
+    assert [row.observation.to_bytes() for row in rows] == [row.observation.to_bytes() for row in alone]
+    for row, single in zip(rows, alone, strict=True):
+        np.testing.assert_array_equal(row.likeliest(5).sampling_logprobs, single.likeliest(5).sampling_logprobs)
+
+
+def test_an_unusable_row_among_many_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    raw = [logits(seed, 400, "plain") for seed in range(20)]
+    raw[11][3] = np.nan
+    with pytest.raises(EngineError):
+        node_rows(raw, SETTINGS["off"], [CONTEXT] * 20)
