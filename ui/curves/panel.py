@@ -87,7 +87,11 @@ class CurvesPanel(AnalysedPanel):
         logits, sampling = view.logits, self.sampling
         histogram = None if known is None else known.histogram
         columns = self.scores.axes.columns
-        self.ask(CHANNEL, lambda: prepare(distribution, sampling, logits, histogram, columns), self._take_prepared)
+
+        def work() -> Prepared:
+            return prepare(distribution, sampling, logits, histogram, columns)
+
+        self.ask(CHANNEL, work, self._take_prepared, subject=logits)
 
     def _take_prepared(self, prepared: Prepared) -> None:
         self.prepared = prepared

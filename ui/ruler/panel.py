@@ -139,7 +139,7 @@ class RulerPanel(AnalysedPanel):
             self._others.update(rulers[1])
             self._show_rows()
 
-        self.ask(CHANNEL, work, done)
+        self.ask(CHANNEL, work, done, subject=self._of)
 
     def _ruler_of(self, spec: RowSpec) -> Ruler | UserMessage | None:
         if spec.kind == "now":

@@ -346,22 +346,37 @@ def test_a_draft_moves_the_first_ruler_only(panel: RulerPanel, make_view: MakeVi
     assert [token(row) for row in panel.rows] == ["A", "B"]
 
 
-def test_name_and_intervals_change_together(panel: RulerPanel, make_view: MakeView) -> None:
-    """While the rulers of a draft are being laid out the old ones keep their old name."""
+@pytest.mark.parametrize("order", ["in turn", "the last first"])
+def test_name_and_intervals_change_together(panel: RulerPanel, make_view: MakeView, order: str) -> None:
+    """While the rulers of a draft are being laid out the old ones keep their old name; nothing goes back."""
     view = make_view()
     panel.set_view(view)
+    panel.set_u(0.6)
     panel.wanted.disconnect()
     wishes: list[tuple[str, object, Callable[[], object]]] = []
     panel.wanted.connect(lambda channel, ticket, work: wishes.append((channel, ticket, work)))
     assert view.logits is not None
     for sampling in (TWO, HALF):
         panel.set_distribution(evaluate(view.logits, sampling, view.context), sampling)
-    assert titles(panel)[0] == "Now: no filter"
+    assert (titles(panel)[0], token(panel.rows[0])) == ("Now: no filter", "B")
+    shown = []
+    for channel, ticket, work in wishes if order == "in turn" else reversed(wishes):
+        panel.take(channel, ticket, work())
+        shown.append((titles(panel)[0], token(panel.rows[0])))
+    half = ("Now: T 0.5", "B")
+    assert shown == ([("Now: top_k 2", "A"), half] if order == "in turn" else [half, half])
+
+
+def test_what_was_asked_at_another_place_is_dropped(panel: RulerPanel, make_view: MakeView) -> None:
+    panel.wanted.disconnect()
+    wishes: list[tuple[str, object, Callable[[], object]]] = []
+    panel.wanted.connect(lambda channel, ticket, work: wishes.append((channel, ticket, work)))
+    panel.set_view(make_view())
+    panel.set_view(make_view([0.0, 5.0], node_id=2))
     for channel, ticket, work in wishes:
         panel.take(channel, ticket, work())
-        if ticket is not wishes[-1][1]:
-            assert titles(panel)[0] == "Now: no filter"  # overtaken
-    assert titles(panel)[0] == "Now: T 0.5"
+    assert panel.rows[0].ruler is not None
+    assert len(panel.rows[0].ruler) == 2
 
 
 def test_rulers_are_kept_named_moved_removed_and_brought_back(panel: RulerPanel, make_view: MakeView) -> None:
