@@ -28,6 +28,7 @@ from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
 from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
+from ui.controllers.beam_controller import BeamController
 from ui.controllers.export_controller import ExportController
 from ui.controllers.grammar_controller import GrammarController
 from ui.controllers.growth_controller import GrowthController
@@ -156,8 +157,11 @@ class Explorer(QObject):
         self.ruler = RulerController(window, self._preferences, self.session)
         self.analysis = AnalysisController(window.explain, self.bridge, self.analysis_thread, window)
         self.grammar = GrammarController(window, self.bridge, self.analysis_thread, self.session)
-        self.growth = GrowthController(window, self._preferences, self.bridge, self.session)
+        self.growth = GrowthController(window, self._preferences, self.bridge, self.session, self.views)
         self.runs = RunsController(window, self.session_thread, self.session, self.growth)
+        self.beams = BeamController(
+            window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
+        )
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path

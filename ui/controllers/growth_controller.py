@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QMenu
 
 from explorer.events import Change
 from explorer.i18n import tr
 from ui.bridge import Bridge, Event, JobContext
 from ui.controllers.session_controller import SessionController
+from ui.controllers.view_controller import ViewController
 from ui.format import elide_middle
 from ui.growth.expand_form import ExpandForm
 from ui.growth.popover import Popover
@@ -27,7 +30,7 @@ from ui.preferences import Preferences
 if TYPE_CHECKING:  # see ui.session_thread
     from explorer.session import Session
 
-_FOLLOW_MS = 300
+_FOLLOW_MS = 600
 _LABEL_LENGTH = 24
 _GROWTH = ("expand", "sample")
 _LOOKS = (QEvent.Type.MouseButtonPress, QEvent.Type.Wheel, QEvent.Type.KeyPress)
@@ -41,7 +44,12 @@ class GrowthController(QObject):
     batch_ended = Signal()
 
     def __init__(
-        self, window: MainWindow, preferences: Preferences, bridge: Bridge, session: SessionController
+        self,
+        window: MainWindow,
+        preferences: Preferences,
+        bridge: Bridge,
+        session: SessionController,
+        views: ViewController,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -70,6 +78,7 @@ class GrowthController(QObject):
             form.closed.connect(self._focus_tree)
         self.strip.stop_requested.connect(session.stop)
         window.actions_.connect_all({"expand": self.open_expand, "sample_runs": self.open_samples})
+        views.node_menu_opening.connect(self._add_to_menu)
         window.tree.installEventFilter(self)
         session.opened.connect(self._opened)
         session.shown.connect(self._explain_forms)
@@ -85,6 +94,20 @@ class GrowthController(QObject):
     def open_samples(self) -> None:
         """Ask which runs to sample from the current node."""
         self._open(self._samples)
+
+    @Slot(object, int)
+    def _add_to_menu(self, menu: QMenu, node_id: int) -> None:
+        """Any node can be grown from its menu; it becomes the current one."""
+
+        def grow(form: Popover) -> None:
+            self._session.select(node_id)
+            self._open(form)
+
+        menu.addSeparator()
+        for name, form in (("expand", self._expand), ("sample_runs", self._samples)):
+            action = self._window.actions_[name]
+            entry = menu.addAction(action.icon(), action.text(), partial(grow, form))
+            entry.setEnabled(action.isEnabled())
 
     def _open(self, form: Popover) -> None:
         if self._session.session is None or self._session.running:

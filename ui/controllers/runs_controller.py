@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from explorer.events import Change
 from ui.controllers.growth_controller import GrowthController
@@ -35,6 +35,9 @@ class RunsController(QObject):
         self._runs = RunsShown((), None)
         self._overlay: TreeOverlay | None = None
         self._growing = False
+        self._overlay_timer = QTimer(self)  # a turn of its own: the tree has just been arranged anew
+        self._overlay_timer.setSingleShot(True)
+        self._overlay_timer.timeout.connect(self._lay_over)
         self._in_sight = False  # of a dock behind another tab, isVisible() says nothing
         panel = window.runs
         panel.add_button(window.actions_["sample_runs"])
@@ -67,7 +70,9 @@ class RunsController(QObject):
     def _grew(self, name: BatchName, shown: BatchShown) -> None:
         self._growing = True
         others = tuple(known for known in self._runs.names if known.group != name.group)
-        self._show(RunsShown((*others, name), shown))
+        self._runs = RunsShown((*others, name), shown)
+        self._window.runs.set_runs(self._runs)
+        self._overlay_timer.start(0)
 
     @Slot()
     def _grown(self) -> None:
@@ -106,13 +111,15 @@ class RunsController(QObject):
     @Slot()
     def _lay_over(self) -> None:
         """Mark the tree while the panel is in sight."""
+        self._overlay_timer.stop()
         shown, tree = self._runs.shown, self._window.tree
         if shown is not None and self._in_sight and self._window.runs.counts_on_tree:
             self._overlay = runs_overlay(shown)
             tree.set_overlay(self._overlay)
         elif self._overlay is not None:
+            if tree.overlay is self._overlay:  # else something else lies there by now
+                tree.set_overlay(None)
             self._overlay = None
-            tree.set_overlay(None)
 
     @Slot(int)
     def _hover(self, node_id: int) -> None:

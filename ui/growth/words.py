@@ -120,7 +120,7 @@ def expansion_result(shown: ExpansionShown) -> str:
     why = tr(_ENDS[shown.ended_by]) if shown.ended_by is not None else tr(N_("its nodes were taken back"))
     if shown.unseen is None:
         return tr("Expanded: {count} nodes; {why}").format(count=count(shown.nodes), why=why)
-    return tr("Expanded: {count} nodes; {why} · unseen from here {unseen}").format(
+    return tr("Expanded: {count} nodes, unseen from here {unseen}; {why}").format(
         count=count(shown.nodes), why=why, unseen=percent(shown.unseen)
     )
 

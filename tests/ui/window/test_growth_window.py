@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from window_fakes import GATE, OPENER, Gate
 
@@ -68,8 +69,8 @@ def test_e_asks_and_enter_expands(lesson: Explorer, press: Press) -> None:
     assert shown_nodes(lesson) == 2 + 4
     assert lesson.session.current == ROOT
     text = lesson.growth.strip.text
-    assert text.startswith("Expanded: 6 nodes; the depth asked for is reached")
-    assert "unseen from here" in text
+    assert text.startswith("Expanded: 6 nodes, unseen from here ")
+    assert text.endswith("; the depth asked for is reached")
     press(lesson, Qt.Key.Key_Z, modifier=CONTROL)
     assert shown_nodes(lesson) == 0
     assert not lesson.growth.strip.isVisible()  # it speaks of what is gone
@@ -135,6 +136,24 @@ def test_values_are_remembered_from_start_to_start(start: Start, settle: Settle,
     assert sample_form(second).plan().runs == 4
     assert len(second.window.runs.rows()) == 4  # listed again, from the library
     assert second.window.docks["runs"].isVisible()  # as it was left
+
+
+def test_a_nodes_menu_grows_that_node(lesson: Explorer, press: Press) -> None:
+    press(lesson, Qt.Key.Key_2)
+    node = lesson.session.current
+    press(lesson, Qt.Key.Key_Home)
+    menu = QMenu()
+    lesson.views.node_menu_opening.emit(menu, node)
+    entries = {entry.text(): entry for entry in menu.actions() if entry.text()}
+    assert all(entries[text].isEnabled() for text in ("Expand here…", "Sample runs…"))
+    entries["Expand here…"].trigger()
+    press(lesson)
+    assert lesson.session.current == node
+    assert expand_form(lesson).isVisible()
+    assert "咖啡" in expand_form(lesson)._where.text()
+    press(lesson, Qt.Key.Key_Return)
+    assert all(node in lesson.window.tree.scene.mirror.path(n) for n in range(node + 1, node + 3))
+    menu.deleteLater()
 
 
 # --- sampling ---------------------------------------------------------------------------------------------------------
