@@ -226,8 +226,9 @@ class GrowthController(QObject):
 
     @Slot(list)
     def _changed(self, changes: list[Change]) -> None:
-        if not self._running:
+        if not self._session.running:
             self.strip.hide()  # what it says is no longer the last thing that happened
+        if not self._running:
             return
         for change in changes:
             if change.command in _GROWTH:
