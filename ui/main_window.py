@@ -23,6 +23,7 @@ from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.actions import STEPPING, Actions
 from ui.candidates.panel import CandidatesPanel
 from ui.curves.panel import CurvesPanel
+from ui.explain.panel import ExplainPanel
 from ui.growth.runs_panel import RunsPanel
 from ui.panels.common import GRID, describe
 from ui.panels.history_panel import HistoryPanel
@@ -161,6 +162,8 @@ class MainWindow(QMainWindow):
             dock.setObjectName(name)
             dock.setAccessibleName(title)
             dock.setWidget(widget)
+            if isinstance(widget, ExplainPanel):
+                dock.visibilityChanged.connect(widget.set_in_front)
             docks[name] = dock
         return docks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -30,6 +31,7 @@ class ExplainPanel(QWidget):
         self.token: int | None = None
         self.unit: LogUnit = "nats"
         self._stale = True
+        self._in_front = True
 
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """The vocabulary behind the token ids; None before a session is open."""
@@ -90,12 +92,19 @@ class ExplainPanel(QWidget):
         """Show what is known now. Called in the GUI thread, only while the panel is seen."""
         raise NotImplementedError
 
+    @Slot(bool)
+    def set_in_front(self, in_front: bool) -> None:
+        """Whether its dock is the one that is seen: Qt calls a widget visible though it lies behind another tab."""
+        self._in_front = in_front
+        if in_front and self._stale:
+            self._changed()
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._stale:
             self._changed()
 
     def _changed(self) -> None:
-        self._stale = not self.isVisible()
+        self._stale = not (self.isVisible() and self._in_front)
         if not self._stale:
             self.refresh()
