@@ -200,6 +200,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "runs",
     ),
     ActionSpec(
+        "beam",
+        N_("Beam search…"),
+        N_("Follow several continuations of the current node at once, and see which are kept and which fall."),
+        ("B",),
+        "beam",
+    ),
+    ActionSpec(
         "stop",
         N_("Stop"),
         N_("Stop after the pass in progress; what is finished stays. Once more ends the model's process."),
@@ -300,6 +307,7 @@ MENUS: tuple[Menu, ...] = (
             SEPARATOR,
             "expand",
             "sample_runs",
+            "beam",
             SEPARATOR,
             "stop",
             SEPARATOR,
@@ -315,8 +323,8 @@ MENUS: tuple[Menu, ...] = (
 )
 
 TOOLBAR: tuple[str, ...] = (
-    "@model", "parent", "greedy", "draw", "@run", "stop", SEPARATOR, "expand", "sample_runs", SEPARATOR, "undo", "redo",
-    SEPARATOR, "find", "fit", "@space", "palette",
+    "@model", "parent", "greedy", "draw", "@run", "stop", SEPARATOR, "expand", "sample_runs", "beam", SEPARATOR,
+    "undo", "redo", SEPARATOR, "find", "fit", "@space", "palette",
 )  # fmt: skip
 RUN_MENU: tuple[str, ...] = (
     "run_greedy",

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from explorer.i18n import tr
 from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.actions import STEPPING, Actions
+from ui.beams.panel import BeamsPanel
 from ui.candidates.panel import CandidatesPanel
 from ui.curves.panel import CurvesPanel
 from ui.explain.panel import ExplainPanel
@@ -41,9 +42,10 @@ from ui.text.path_text import PathText
 from ui.tree.canvas import TreeCanvas
 from ui.why.panel import WhyPanel
 
-_ICON_ONLY = ("expand", "sample_runs", "undo", "redo", "find", "fit", "palette")
+_ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
+_ON_DEMAND = ("runs", "beams")  # shown once there is something to see in them
 _FRONT = ("settings", "why")  # of each row of tabs
 
 
@@ -70,6 +72,7 @@ class MainWindow(QMainWindow):
         self.explain = (self.why, self.ruler, self.curves)
         self.path = PathText()
         self.runs = RunsPanel()
+        self.beams = BeamsPanel()
         self.banner = StopBanner()
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
@@ -155,6 +158,7 @@ class MainWindow(QMainWindow):
             ("curves", tr("Curves"), self.curves),
             ("path", tr("Path"), path),
             ("runs", tr("Runs"), self.runs),
+            ("beams", tr("Beams"), self.beams),
         )
         docks = {}
         for name, title, widget in contents:
@@ -185,10 +189,11 @@ class MainWindow(QMainWindow):
             self.addDockWidget(area.RightDockWidgetArea, self.docks[name])
         for name in ("ruler", "curves"):
             self.tabifyDockWidget(self.docks["why"], self.docks[name])
-        for name in ("path", "runs"):
+        for name in ("path", *_ON_DEMAND):
             self.addDockWidget(area.BottomDockWidgetArea, self.docks[name])
-        self.tabifyDockWidget(self.docks["path"], self.docks["runs"])
-        self.docks["runs"].hide()  # until there is something to see
+        for name in _ON_DEMAND:
+            self.tabifyDockWidget(self.docks["path"], self.docks[name])
+            self.docks[name].hide()  # until there is something to see
         for name in _FRONT:
             self.docks[name].raise_()
         self.resize(_FIRST_SIZE)

@@ -50,7 +50,8 @@ class AppearanceController(QObject):
 
     def _show(self) -> None:
         window, unit = self._window, self._preferences.log_unit
-        for view in (window.candidates, window.path, window.tree, window.status, window.runs, *window.explain):
+        tables = (window.candidates, window.runs, window.beams)
+        for view in (*tables, window.path, window.tree, window.status, *window.explain):
             view.set_log_unit(unit)
         for coloured in (window.tree, window.path):
             coloured.set_colour_map(self._preferences.colour_map)
