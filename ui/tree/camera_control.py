@@ -15,13 +15,18 @@ _AHEAD = (-40.0, -20.0, 110.0, 20.0)  # px around a followed node that should be
 
 
 class CameraControl(QObject):
-    """Holds the `Camera` of one view. Gestures move it at once; commands let it glide unless ``animated`` is off."""
+    """Holds the `Camera` of one view. Gestures move it at once; commands let it glide unless ``animated`` is off.
+
+    After `fit` the whole picture stays in sight while it grows, until somebody looks elsewhere; after `place_first`
+    only as long as it can be read. `refit` is to be called when the picture or the view has changed.
+    """
 
     moved = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.animated = True
+        self._least_fit: float | None = None  # the scale down to which the picture is kept in sight; None: it is not
         self._camera = Camera(1.0, QPointF(MARGIN, MARGIN), QSizeF(1, 1), QSizeF(1, 1))
         self._start = self._goal = self._camera
         self._glide = QVariantAnimation(self)
@@ -52,6 +57,10 @@ class CameraControl(QObject):
 
     def look(self, camera: Camera, *, glide: bool = False) -> None:
         """See the picture in another way."""
+        self._least_fit = None
+        self._go(camera, glide)
+
+    def _go(self, camera: Camera, glide: bool) -> None:
         if glide and self.animated:
             self._start, self._goal = self._camera, camera
             self._glide.stop()
@@ -66,8 +75,21 @@ class CameraControl(QObject):
         self._glide.stop()
 
     def fit(self, *, glide: bool = True) -> None:
-        """Bring everything into sight."""
+        """Bring everything into sight, and keep it there."""
         self.look(self._camera.fitted(), glide=glide)
+        self._least_fit = 0.0
+
+    def refit(self, *, glide: bool = True) -> bool:
+        """Bring everything into sight again if it was to be kept there. Whether it is."""
+        if self._least_fit is None:
+            return False
+        fitted = self._camera.fitted()
+        if fitted.scale < self._least_fit:
+            self._least_fit = None
+            return False
+        if not self.goal.shows_all or (self.goal.zoom < 1 and fitted.zoom > self.goal.zoom):
+            self._go(fitted, glide)
+        return True
 
     def look_at(self, region: QRectF) -> None:
         """Bring a region of the picture (px at scale 1) into sight, as large as possible."""
@@ -103,16 +125,18 @@ class CameraControl(QObject):
         seen = QRectF(QPointF(0, 0), goal.view).adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN)
         by = move_into(rect, seen)
         if not by.isNull():
-            self.look(goal.moved(by), glide=True)
+            self._go(goal.moved(by), True)
 
     def place_first(self, current: QPointF) -> None:
         """The first look at a tree: all of it where it can be read at that size, else the current place, life-size."""
         fitted = self._camera.fitted()
-        if fitted.scale < READABLE:
-            fitted = Camera(1.0, QPointF(MARGIN, MARGIN), fitted.view, fitted.extent)
-            middle = QPointF(fitted.view.width() / 2, fitted.view.height() / 2)
-            fitted = fitted.moved(middle - fitted.screen(current))
-        self.look(fitted)
+        if fitted.scale >= READABLE:
+            self.look(fitted)
+            self._least_fit = READABLE
+            return
+        close = Camera(1.0, QPointF(MARGIN, MARGIN), fitted.view, fitted.extent)
+        middle = QPointF(fitted.view.width() / 2, fitted.view.height() / 2)
+        self.look(close.moved(middle - close.screen(current)))
 
     def _step(self, share: float) -> None:
         self._camera = self._goal if share >= 1 else between(self._start, self._goal, share)

@@ -98,7 +98,7 @@ class TreeCanvas(TreeView):
     def _hover(self, node_id: int) -> None:
         if node_id != self.scene.hovered:
             self.scene.hovered = node_id
-            self._refresh()
+            self._look_elsewhere()
             self.node_hovered.emit(node_id)
 
     # --- events ------------------------------------------------------------------------------------------------------

@@ -50,6 +50,11 @@ class NodeColours:
         return [blend(colour, surface, FADED_SHARE) for colour in self.palette]
 
     @cached_property
+    def packed(self) -> NDArray[np.uint32]:
+        """The palette and the faded palette as pixels."""
+        return np.array([colour.rgb() for colour in (*self.palette, *self.faded)], dtype=np.uint32)
+
+    @cached_property
     def neutral(self) -> QColor:
         """The colour of edges where colours belong to nodes alone."""
         return blend(QColor(self.colours.quiet), QColor(self.colours.surface), 0.6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
@@ -12,11 +14,13 @@ from ui.tree.frame import Frame
 from ui.tree.marks import mark_pen
 from ui.tree.shapes import DASHES
 
-CURRENT_SHARE, HOVERED_SHARE = 0.45, 0.2  # of the accent in the band under a path
+CURRENT_SHARE = 0.45  # of the accent in the band under the current path
 BEND_SHARE = 0.42  # of the way between two boxes in which the edge bends; the rest is straight, for a figure on it
 PLAIN_WIDTH = 1.75
+TALL = 170.0  # px across the tree from which an edge runs straight between two rounded corners
+ROUNDING = 28.0
 LEAST_SCALE = 0.6
-MOST_CROSSING = 250  # edges of unseen boxes that merely cross the view; of more, one in each px is drawn
+MOST_CROSSING = 40  # edges of unseen boxes that merely cross the view; of more, one in each px is drawn
 
 _WIDTHS = np.array((1.0, 1.5, 2.25, 3.0, 4.0, 5.0))
 
@@ -37,24 +41,28 @@ class EdgePainter:
         if not len(self._edges):
             return
         self._painter.setBrush(Qt.BrushStyle.NoBrush)
-        curves = self._curves()
-        self._paint_bands(curves)
+        curves = edge_curves(self._frame, self._edges)
+        self._paint_band(curves)
         self._paint_marks(curves)
         self._paint_lines(curves)
 
     def _worth_drawing(self, edges: Ids) -> Ids:
         """Without edges that only cross the view and would lie on each other."""
         frame = self._frame
-        seen = np.isin(edges, frame.boxes) | np.isin(frame.plan.parent[edges], frame.boxes)
+        in_sight = np.zeros(len(frame.plan.heads), dtype=bool)
+        in_sight[frame.boxes] = True
+        seen = in_sight[edges] | in_sight[frame.plan.parent[edges]]
         crossing = edges[~seen]
         if len(crossing) <= MOST_CROSSING:
             return edges
         place = np.rint(frame.along(frame.plan.along[crossing])).astype(np.int64)
         likeliest = np.argsort(-frame.reading.edge(frame.plan.heads[crossing]), kind="stable")
         _, first = np.unique(place[likeliest], return_index=True)
-        heads = frame.plan.heads[edges]
-        special = np.isin(heads, [*frame.current_heads, *frame.hovered_heads])
-        return np.union1d(edges[seen | special], crossing[likeliest[first]])
+        kept = seen.copy()
+        kept[np.flatnonzero(~seen)[likeliest[first]]] = True
+        for head in frame.current_heads:
+            kept |= frame.plan.heads[edges] == head
+        return edges[kept]
 
     def _edge_widths(self) -> FloatArray:
         """Widths in px at scale 1."""
@@ -65,38 +73,15 @@ class EdgePainter:
         widths: FloatArray = _WIDTHS[steps]
         return widths
 
-    def _curves(self) -> list[QPainterPath]:
-        frame, plan, edges = self._frame, self._frame.plan, self._edges
-        parents = plan.parent[edges]
-        start = frame.along(plan.along[parents]) + plan.length[parents] * frame.text_scale
-        turn = np.maximum(start, frame.along(plan.turn[edges])) if frame.options.layout == "tidy" else start
-        end = frame.along(plan.along[edges])
-        came, goes = frame.across(plan.across[parents]), frame.across(plan.across[edges])
-        numbers = zip(start.tolist(), turn.tolist(), end.tolist(), came.tolist(), goes.tolist(), strict=True)
-        return [self._curve(*five) for five in numbers]
-
-    def _curve(self, start: float, turn: float, end: float, came: float, goes: float) -> QPainterPath:
-        """An edge: it bends soon after its parent and then runs straight, so that there is room for a figure on it."""
-        point = self._frame.point
-        path = QPainterPath(point(start, came))
-        bent = turn + (end - turn) * BEND_SHARE
-        middle = (turn + bent) / 2
-        if turn > start:
-            path.lineTo(point(turn, came))
-        path.cubicTo(point(middle, came), point(middle, goes), point(bent, goes))
-        path.lineTo(point(end, goes))
-        return path
-
-    def _paint_bands(self, curves: list[QPainterPath]) -> None:
+    def _paint_band(self, curves: list[QPainterPath]) -> None:
+        """Under the current path."""
         frame, painter = self._frame, self._painter
-        accent, surface = QColor(frame.colours.accent), QColor(frame.colours.surface)
-        for heads, share in ((frame.hovered_heads, HOVERED_SHARE), (frame.current_heads, CURRENT_SHARE)):
-            band = QPen(blend(accent, surface, share), 10 * self._scale)
-            band.setCapStyle(Qt.PenCapStyle.FlatCap)
-            painter.setPen(band)
-            for head, curve in zip(self._heads, curves, strict=True):
-                if head in heads:
-                    painter.drawPath(curve)
+        band = QPen(blend(QColor(frame.colours.accent), QColor(frame.colours.surface), CURRENT_SHARE), 10 * self._scale)
+        band.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(band)
+        for head, curve in zip(self._heads, curves, strict=True):
+            if head in frame.current_heads:
+                painter.drawPath(curve)
 
     def _paint_marks(self, curves: list[QPainterPath]) -> None:
         """The way into a marked box, as a broken band wider than the edge."""
@@ -135,3 +120,34 @@ class EdgePainter:
         if forced or faded:
             pen.setDashPattern(DASHES)
         return pen
+
+
+def edge_curves(frame: Frame, edges: Ids) -> list[QPainterPath]:
+    """The lines that lead to boxes (indices into the plan, the first box has none)."""
+    plan = frame.plan
+    parents = plan.parent[edges]
+    start = frame.along(plan.along[parents]) + plan.length[parents] * frame.text_scale
+    turn = np.maximum(start, frame.along(plan.turn[edges])) if frame.options.layout == "tidy" else start
+    end = frame.along(plan.along[edges])
+    came, goes = frame.across(plan.across[parents]), frame.across(plan.across[edges])
+    numbers = zip(start.tolist(), turn.tolist(), end.tolist(), came.tolist(), goes.tolist(), strict=True)
+    return [_curve(frame, *five) for five in numbers]
+
+
+def _curve(frame: Frame, start: float, turn: float, end: float, came: float, goes: float) -> QPainterPath:
+    """An edge: it bends soon after its parent and then runs straight, so that there is room for a figure on it."""
+    point = frame.point
+    path = QPainterPath(point(start, came))
+    bent = turn + (end - turn) * BEND_SHARE
+    middle = (turn + bent) / 2
+    if turn > start:
+        path.lineTo(point(turn, came))
+    if abs(goes - came) <= TALL:
+        path.cubicTo(point(middle, came), point(middle, goes), point(bent, goes))
+    else:  # far beyond what an eye takes for one swing; a straight way is painted four times as fast
+        step = math.copysign(ROUNDING, goes - came)
+        path.quadTo(point(middle, came), point(middle, came + step))
+        path.lineTo(point(middle, goes - step))
+        path.quadTo(point(middle, goes), point(bent, goes))
+    path.lineTo(point(end, goes))
+    return path

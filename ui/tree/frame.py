@@ -18,6 +18,7 @@ from ui.tree.arrays import FloatArray, Ids
 from ui.tree.boxes import Segment
 from ui.tree.camera import Camera
 from ui.tree.colours import NodeColours
+from ui.tree.figures import Figures
 from ui.tree.geometry import Plan
 from ui.tree.mirror import NO_NODE, TreeMirror
 from ui.tree.options import TreeViewOptions
@@ -26,10 +27,10 @@ from ui.tree.overlay import Mark, TreeOverlay
 from ui.tree.reading import Reading
 from ui.tree.sight import Sight
 
-MOST_EDGES = 1500
+MOST_EDGES = 700
 MOST_LABELS = 500
 MOST_FIGURES = 350
-LEAST_BOX_SCALE = 0.2
+LEAST_DOT_SCALE = 0.2  # where nothing else limits what is shown
 LEAST_LABEL_SCALE = 0.6
 LEAST_FIGURE_SCALE = 0.75
 REACH = 4.0  # px beside a node that still count as on it
@@ -61,6 +62,7 @@ class Frame:
     node_colours: NodeColours
     colours: Colours
     font: QFont
+    figures: Figures
     labels: LabelPainter
     label_of: Callable[[int], str]
     is_special: Callable[[int], bool]
@@ -117,7 +119,7 @@ class Frame:
         scale = self.camera.scale
         edges, boxes = (len(self.edges), len(self.boxes)) if self.limited else (0, 0)
         level = Level.FIGURES
-        if scale < LEAST_BOX_SCALE or edges > MOST_EDGES:
+        if edges > MOST_EDGES or (not self.limited and scale < LEAST_DOT_SCALE):
             level = Level.DOTS
         elif scale < LEAST_LABEL_SCALE or boxes > MOST_LABELS:
             level = Level.BOXES
@@ -263,10 +265,6 @@ class Frame:
     def current_heads(self) -> frozenset[int]:
         """The boxes of the current path."""
         return frozenset(self.outline.head[self.current_path].tolist())
-
-    @cached_property
-    def hovered_heads(self) -> frozenset[int]:
-        return frozenset(self.outline.head[self.hovered_path].tolist())
 
     def mark_of(self, head: int) -> Mark | None:
         """The mark of a box: all its nodes have the same."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSizeF
@@ -41,10 +42,20 @@ class Plan:
     breadth: FloatArray
     turn: FloatArray
 
-    @property
+    @cached_property
+    def end(self) -> FloatArray:
+        """Where boxes end along the tree."""
+        return self.along + self.length
+
+    @cached_property
     def parent_end(self) -> FloatArray:
-        ends: FloatArray = (self.along + self.length)[self.parent]
-        return ends
+        return self.end[self.parent]
+
+    @cached_property
+    def span(self) -> tuple[FloatArray, FloatArray]:
+        """The places across the tree between which each edge runs, the lower and the higher."""
+        parents = self.across[self.parent]
+        return np.minimum(parents, self.across), np.maximum(parents, self.across)
 
 
 class TreeGeometry:
@@ -129,16 +140,12 @@ class TreeGeometry:
         count = int(last.max()) + 1
         own = np.zeros(count)
         single = first == last
-        np.maximum.at(own, first[single], length[single])
-        spans = _widest_spans(first[~single], last[~single], length[~single], count)
-        starts = [0.0] * (count + 1)
-        for level, widest in enumerate(own.tolist()):
-            start = starts[level]
-            behind = start + widest + self._gap if widest else start
-            for begin, size in spans.get(level, ()):
-                behind = max(behind, starts[begin] + size + self._gap)
-            starts[level + 1] = behind
-        self._starts = np.array(starts)
+        np.maximum.at(own, first[single], length[single] + self._gap)
+        starts = np.concatenate(([0.0], np.cumsum(own)))
+        needed = length + self._gap
+        # Phrases that find room between the columns of single tokens never push anything.
+        pushing = np.flatnonzero(~single & (starts[first] + needed > starts[last + 1]))
+        self._starts = starts if not len(pushing) else _pushed(own, first[pushing], last[pushing], needed[pushing])
         if self.orientation == "down":
             self._slot = max(LEAST_BOX + SLOT_GAP, float(self._sizes.width[heads].max()) + SLOT_GAP)
 
@@ -204,17 +211,18 @@ class TreeGeometry:
         return QSizeF(along, across) if self.orientation == "right" else QSizeF(across, along)
 
 
-def _widest_spans(first: Ids, last: Ids, length: FloatArray, count: int) -> dict[int, list[tuple[int, float]]]:
-    """By last level: the first levels of the boxes that end there, and the length of the longest of each."""
-    if not len(first):
-        return {}
-    keys, places = np.unique(last * count + first, return_inverse=True)
-    longest = np.zeros(len(keys))
-    np.maximum.at(longest, places, length)
-    spans: dict[int, list[tuple[int, float]]] = {}
-    for key, size in zip(keys.tolist(), longest.tolist(), strict=True):
-        spans.setdefault(key // count, []).append((key % count, size))
-    return spans
+def _pushed(own: FloatArray, first: Ids, last: Ids, needed: FloatArray) -> FloatArray:
+    """Where steps begin: ``own`` is the room of each by itself, boxes from ``first`` to ``last`` need theirs, too."""
+    by_last: dict[int, list[tuple[int, float]]] = {}
+    for begin, end, size in zip(first.tolist(), last.tolist(), needed.tolist(), strict=True):
+        by_last.setdefault(end, []).append((begin, size))
+    starts = [0.0] * (len(own) + 1)
+    for level, room in enumerate(own.tolist()):
+        behind = starts[level] + room
+        for begin, size in by_last.get(level, ()):
+            behind = max(behind, starts[begin] + size)
+        starts[level + 1] = behind
+    return np.array(starts)
 
 
 __all__ = ["BOX_HEIGHT", "COLUMN_GAP", "LEVEL_GAP", "ROW", "Plan", "TreeGeometry"]

@@ -68,10 +68,9 @@ class LabelledBoxes:
         frame, painter = self._frame, self._painter
         on_path = head in frame.current_heads
         outside = 2.0
-        if on_path or head in frame.hovered_heads:
+        if on_path:
             width = 2.5 if head == frame.current else 1.5
-            share = 1.0 if on_path else 0.5
-            painter.setPen(QPen(_blended(self._accent.rgb(), self._surface.rgb(), share), width))
+            painter.setPen(QPen(self._accent, width))
             painter.setBrush(self._surface)
             grown = box.adjusted(-outside, -outside, outside, outside)
             painter.drawRoundedRect(grown, 6 + outside, 6 + outside)
@@ -160,10 +159,7 @@ class LabelledBoxes:
             return
         node_id = segment.nodes[0]
         tint = self._tint(node_id)
-        hovered = node_id == frame.hovered
-        painter.setPen(
-            QPen(_blended(self._accent.rgb(), self._surface.rgb(), 0.6), 1) if hovered else Qt.PenStyle.NoPen
-        )
+        painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(tint)
         painter.drawRoundedRect(inside, 3, 3)
         if bool(frame.mirror.forced[node_id]):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
@@ -197,6 +197,7 @@ class TreeLegend(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._entries: tuple[LegendEntry, ...] = ()
         self._most_width = MOST_WIDTH
+        self._layout = self._laid_out()
 
     @property
     def entries(self) -> tuple[LegendEntry, ...]:
@@ -209,22 +210,33 @@ class TreeLegend(QWidget):
         self._entries = tuple(entries)
         names = [entry_name(entry) for entry in entries]
         self.setAccessibleName(tr("Legend: {scale}").format(scale=listed(names)) if names else tr("No legend"))
-        self.resize(self.sizeHint())
-        self.update()
+        self._lay_out()
 
     def set_most_width(self, width: float) -> None:
         """Break rows that would become longer."""
-        self._most_width = max(160.0, min(MOST_WIDTH, width))
+        width = max(160.0, min(MOST_WIDTH, width))
+        if width != self._most_width:
+            self._most_width = width
+            self._lay_out()
+
+    def _lay_out(self) -> None:
+        self._layout = self._laid_out()
         self.resize(self.sizeHint())
+        self.update()
+
+    def _laid_out(self) -> LegendLayout:
+        return LegendLayout(self._entries, figures_font(self.font(), 0.85), self._most_width)
 
     def sizeHint(self) -> QSize:
-        return self._layout().size.toSize()
+        return self._layout.size.toSize()
 
-    def _layout(self) -> LegendLayout:
-        return LegendLayout(self._entries, figures_font(self.font(), 0.85), self._most_width)
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._lay_out()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._layout().paint(painter, QPointF(0, 0), colours_of(self))
+        self._layout.paint(painter, QPointF(0, 0), colours_of(self))
         painter.end()

@@ -31,6 +31,7 @@ class Minimap(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setFixedSize(WIDTH, HEIGHT)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the canvas would be painted with every change
         self.setAccessibleName(tr("Map of the tree"))
         self.setToolTip(tr("The whole tree. The frame shows what is in sight: click or drag to look elsewhere."))
         self.setCursor(Qt.CursorShape.ArrowCursor)

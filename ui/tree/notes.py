@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen, QTransform
+from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 
 from explorer.i18n import tr
 from explorer.tree import ROOT
 from ui.format import count, percent
-from ui.theme import figures_font
 from ui.tree.edges import BEND_SHARE
 from ui.tree.frame import Frame, Level
 from ui.tree.marks import STYLES
@@ -34,10 +33,9 @@ class NotePainter:
         self._painter = painter
         self._frame = frame
         self._scale = frame.text_scale
-        self._font = figures_font(frame.font, 0.82)
-        self._metrics = QFontMetricsF(self._font)
-        self._height = min(13.0, self._metrics.height())
-        self._drop = (self._metrics.ascent() - self._metrics.descent()) / 2
+        self._figures = frame.figures
+        self._width = frame.figures.width
+        self._height = frame.figures.height
         self._paper = QColor(frame.colours.surface)
         self._paper.setAlpha(PAPER_ALPHA)
         self._room = Room()
@@ -59,7 +57,7 @@ class NotePainter:
 
     def paint(self) -> None:
         """Everything that finds room."""
-        self._painter.setFont(self._font)
+        self._painter.setFont(self._figures.font)
         heads = list(self._rects)
         current = [head for head in heads if self._tails[head] == self._frame.current]
         for head in heads:
@@ -73,12 +71,11 @@ class NotePainter:
                     self._paint_step(head)
                 if self._tails[head] != head:
                     self._paint_phrase_steps(head)
-        self._paint_path_value(self._frame.hovered)
         self._painter.resetTransform()
 
     def _outset(self, head: int) -> float:
         """How far the outlines of a box reach beyond it."""
-        on_path = head in self._frame.current_heads or head in self._frame.hovered_heads
+        on_path = head in self._frame.current_heads
         return (3.0 if on_path else 0.0) + (3.0 if self._frame.mark_of(head) is not None else 0.0)
 
     def _claim_bends(self) -> None:
@@ -116,7 +113,7 @@ class NotePainter:
         self._chip(QPointF(left, rect.top() - above), badge, colour, colour)
 
     def _paint_path_value(self, node_id: int) -> None:
-        """The probability of the whole path under the current and the hovered node, unless it stands there already."""
+        """The probability of the whole path under the current node, unless it stands behind it already."""
         frame = self._frame
         if node_id in (ROOT, NO_NODE) or node_id not in frame.outline:
             return
@@ -222,9 +219,6 @@ class NotePainter:
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
-    def _width(self, text: str) -> float:
-        return self._metrics.horizontalAdvance(text)
-
     def _text(self, left_middle: QPointF, text: str, ink: QColor) -> bool:
         width, height = self._width(text), self._height
         if not self._take(left_middle, width, height):
@@ -257,7 +251,7 @@ class NotePainter:
         """In the middle of an area that the painter was moved to."""
         left = (width - self._width(text)) / 2
         self._painter.setPen(ink)
-        self._painter.drawText(QPointF(left, height / 2 + self._drop), text)
+        self._painter.drawText(QPointF(left, height / 2 + self._figures.drop), text)
 
 
 def step_words(probability: float) -> str:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QImage, QPainter
 
+from ui.tree.arrays import Ids
 from ui.tree.frame import Frame
 from ui.tree.geometry import BOX_HEIGHT
 from ui.tree.plain import corners, paint_signs, paint_ways
@@ -40,50 +41,74 @@ def rastered(frame: Frame, ratio: float) -> QImage:
     """The tree on its ground, ``ratio`` device pixels a px."""
     width = max(1, round(frame.camera.view.width() * ratio))
     height = max(1, round(frame.camera.view.height() * ratio))
-    canvas = np.full((height, width), _rgb(QColor(frame.colours.surface)), dtype=np.uint32)
     edges = frame.edges[frame.edges > 0]
     start, turn, end, came, goes = (_pixels(values, ratio) for values in corners(frame, edges))
-    across_limit, along_limit = (width, height) if frame.down else (height, width)
-    runs = _runs(came, start, turn, across_limit, along_limit)
-    runs |= _runs(goes, turn, end, across_limit, along_limit)
-    runs |= _runs(turn, np.minimum(came, goes), np.maximum(came, goes), along_limit, across_limit).T
-    canvas[runs.T if frame.down else runs] = _rgb(QColor(frame.colours.border))
+    low, high = np.minimum(came, goes), np.maximum(came, goes)
+    line, begin, stop = np.concatenate((came, goes)), np.concatenate((start, turn)), np.concatenate((turn, end))
+    if frame.down:
+        covered = _columns(line, begin, stop, height, width)
+        covered |= _rows(turn, low, high, height, width)
+    else:
+        covered = _rows(line, begin, stop, height, width)
+        covered |= _columns(turn, low, high, height, width)
+    ground, ink = _rgb(QColor(frame.colours.surface)), _rgb(QColor(frame.colours.border))
+    canvas = np.full((height, width), ground, dtype=np.uint32)
+    canvas[covered] = ink
     _draw_dots(canvas, frame, ratio)
     image = QImage(canvas.data, width, height, 4 * width, QImage.Format.Format_RGB32).copy()
     image.setDevicePixelRatio(ratio)
     return image
 
 
-def _runs(line: Pixels, start: Pixels, stop: Pixels, lines: int, places: int) -> NDArray[np.bool_]:
-    """bool[lines, places]: True on ``start`` .. ``stop`` of each ``line``, as far as they lie inside."""
-    seen = (line >= 0) & (line < lines) & (stop >= 0) & (start < places)
-    line, start, stop = line[seen], np.maximum(start[seen], 0), np.minimum(stop[seen], places - 1)
-    first = line * (places + 1)
-    change = np.bincount(first + start, minlength=lines * (places + 1))
-    change -= np.bincount(first + stop + 1, minlength=len(change))
-    change = change.reshape(lines, places + 1)
-    np.cumsum(change, axis=1, out=change)
-    covered: NDArray[np.bool_] = change[:, :places] > 0
+def _rows(line: Pixels, start: Pixels, stop: Pixels, height: int, width: int) -> NDArray[np.bool_]:
+    """bool[height, width]: True on pixels ``start`` .. ``stop`` of each row ``line``, as far as they lie inside."""
+    seen = (line >= 0) & (line < height) & (stop >= 0) & (start < width)
+    line, start, stop = line[seen], np.maximum(start[seen], 0), np.minimum(stop[seen], width - 1)
+    change = np.zeros((height, width + 1), dtype=np.int32)
+    first = line.astype(np.int64) * (width + 1)
+    _count(change, first + start, first + stop + 1)
+    np.cumsum(change.reshape(-1), out=change.reshape(-1))  # what begins in a row ends in it
+    covered: NDArray[np.bool_] = change[:, :width] > 0
     return covered
+
+
+def _columns(line: Pixels, start: Pixels, stop: Pixels, height: int, width: int) -> NDArray[np.bool_]:
+    """bool[height, width]: True on pixels ``start`` .. ``stop`` of each column ``line``."""
+    seen = (line >= 0) & (line < width) & (stop >= 0) & (start < height)
+    line, start, stop = line[seen], np.maximum(start[seen], 0), np.minimum(stop[seen], height - 1)
+    change = np.zeros((height + 1, width), dtype=np.int32)
+    _count(change, start.astype(np.int64) * width + line, (stop.astype(np.int64) + 1) * width + line)
+    for row in range(1, height):  # down the columns numpy itself would jump about
+        change[row] += change[row - 1]
+    covered: NDArray[np.bool_] = change[:height] > 0
+    return covered
+
+
+def _count(change: Pixels, begins: Ids, ends: Ids) -> None:
+    """One more where a line begins, one less behind its end. Indices and increments of exactly these types are counted
+    forty times as fast as others."""
+    flat, one = change.reshape(-1), np.int32(1)
+    np.add.at(flat, begins, one)
+    np.subtract.at(flat, ends, one)
 
 
 def _draw_dots(canvas: NDArray[np.uint32], frame: Frame, ratio: float) -> None:
     """A small rectangle for every box, those that stand out more on top."""
     height, width = canvas.shape
     camera, boxes = frame.camera, frame.boxes
-    heads = frame.plan.heads[boxes]
     left, top, _, deep = frame.rects(boxes)
     x, y = _pixels(left, ratio), _pixels(top + deep / 2, ratio)
     tall = max(1, round(ratio * min(6.0, max(2.0, BOX_HEIGHT * camera.scale_y * 0.5))))
     wide = max(1, round(ratio * min(12.0, max(2.0, 2 * BOX_HEIGHT * camera.scale_x))))
     inside = np.flatnonzero((x >= 0) & (x < width - wide) & (y >= tall) & (y < height - tall))
+    heads = frame.plan.heads[boxes[inside]]
     colours = frame.node_colours
-    places = colours.places(heads[inside]).astype(np.int64)
-    packed = np.array([_rgb(colour) for colour in (*colours.palette, *colours.faded)], dtype=np.uint32)
-    faded = frame.reading.excluded(heads[inside])
-    places = np.where(faded, places + len(colours.palette), places)
+    places = colours.places(heads)
+    faded = frame.reading.excluded(heads)
+    packed = colours.packed[np.where(faded, places + len(colours.palette), places)]
+    # Sixteen bits are sorted by counting.
     order = np.argsort(np.where(faded | (places == len(colours.palette) - 1), -1, places), kind="stable")
-    _stamp(canvas, y[inside[order]] - tall // 2, x[inside[order]], packed[places[order]], (tall, wide))
+    _stamp(canvas, y[inside[order]] - tall // 2, x[inside[order]], packed[order], (tall, wide))
 
 
 def _stamp(

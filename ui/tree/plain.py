@@ -26,8 +26,11 @@ class PlainPainter:
 
     def paint(self) -> None:
         """Edges, boxes, and what stands out on top."""
+        # Everything lies along the axes: without smoothing it is sharper, and painted in half the time.
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_edges()
         self._paint_boxes()
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         paint_ways(self._painter, self._frame)
         paint_signs(self._painter, self._frame)
 
@@ -109,20 +112,25 @@ def corners(frame: Frame, edges: Ids) -> tuple[FloatArray, FloatArray, FloatArra
 
 
 def paint_ways(painter: QPainter, frame: Frame) -> None:
-    """The marked edges of an overlay, the hovered and the current path, as lines over a tree without words."""
+    """The marked edges of an overlay and the current path, as lines over a tree without words."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     _paint_marked_edges(painter, frame)
+    paint_way(painter, frame, frame.current_path, 2.5)
+
+
+def paint_way(painter: QPainter, frame: Frame, path: list[int], width: float) -> None:
+    """A path of nodes as one line with a dot at its end."""
+    if not path:
+        return
     accent = QColor(frame.colours.accent)
-    for path, width in ((frame.hovered_path, 1.5), (frame.current_path, 2.5)):
-        boxes = np.unique(frame.plan.index[frame.outline.head[path]]) if path else np.zeros(0)
-        if len(boxes) > 1:
-            painter.setPen(QPen(accent, width))
-            painter.drawPolyline(_way(frame, boxes[1:].astype(np.int64)))
-    for path in (frame.hovered_path, frame.current_path):
-        if path:
-            painter.setPen(QPen(QColor(frame.colours.surface), 1))
-            painter.setBrush(accent)
-            painter.drawEllipse(_place_of(frame, path[-1]), 4.5, 4.5)
+    boxes = np.unique(frame.plan.index[frame.outline.head[path]]).astype(np.int64)
+    painter.setPen(QPen(accent, width))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    if len(boxes) > 1:
+        painter.drawPolyline(_way(frame, boxes[1:]))
+    painter.setPen(QPen(QColor(frame.colours.surface), 1))
+    painter.setBrush(accent)
+    painter.drawEllipse(_place_of(frame, path[-1]), 4.5, 4.5)
     painter.setBrush(Qt.BrushStyle.NoBrush)
 
 

@@ -7,13 +7,13 @@ from types import TracebackType
 from PySide6.QtCore import QPointF, QSizeF
 
 from ui.tree.camera_control import CameraControl
-from ui.tree.motion import Motion
+from ui.tree.motion import MOST_MOVING, Motion
 from ui.tree.scene import TreeScene
 
 
 class Rearrangement:
     """Surrounds a change of a scene. The ``anchor`` keeps its place on the screen, unless the whole tree was in sight:
-    then the picture keeps its place. With ``moving`` off nothing slides."""
+    then the picture keeps its place, or is fitted again. With ``moving`` off nothing slides."""
 
     def __init__(
         self, scene: TreeScene, look: CameraControl, motion: Motion, view: QSizeF, anchor: int, moving: bool = True
@@ -40,7 +40,8 @@ class Rearrangement:
             return
         self._look.resize(self._view, scene.geometry.extent())
         place = scene.place_of(self._anchor)
-        if not (self._fits or place.isNull() or self._place.isNull()):
+        kept = self._look.refit(glide=scene.mirror.size <= MOST_MOVING)
+        if not (kept or self._fits or place.isNull() or self._place.isNull()):
             self._hold(place.center() - self._place.center())
         self._motion.start(self._places, scene.mirror, scene.geometry)
 

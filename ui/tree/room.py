@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 from PySide6.QtCore import QRectF
 
-_BAND = 2.0
+_ACROSS, _DOWN = 64.0, 16.0  # px of a cell: about the size of what is asked for
+_LONG = 6  # cells: beyond it an area is kept by columns or rows alone
 
-Spans = dict[int, list[tuple[float, float]]]
-"""By band: what is taken, in order and without overlaps."""
+Area = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
 
 
 class Room:
-    """Claimed areas, kept in bands of a few px: a picture of any size costs only what stands in it.
-
-    Wide areas are kept by rows, tall ones by columns, so that neither takes many bands.
-    """
+    """Claimed areas, found again by the cells they lie in: a picture of any size costs only what stands in it."""
 
     def __init__(self) -> None:
-        self._rows: Spans = {}
-        self._columns: Spans = {}
+        self._cells: dict[tuple[int, int], list[Area]] = {}
+        self._columns: dict[int, list[Area]] = {}  # areas that are too tall for cells
+        self._rows: dict[int, list[Area]] = {}  # areas that are too wide
 
     def claim(self, left: float, top: float, right: float, bottom: float) -> None:
         """Take an area, whoever is there."""
-        if right - left >= bottom - top:
-            _keep(self._rows, top, bottom, (left, right))
+        area = left, top, right, bottom
+        first_column, last_column = int(left // _ACROSS), int(right // _ACROSS)
+        first_row, last_row = int(top // _DOWN), int(bottom // _DOWN)
+        if last_row - first_row > _LONG:
+            for column in range(first_column, last_column + 1):
+                self._columns.setdefault(column, []).append(area)
+        elif last_column - first_column > _LONG:
+            for row in range(first_row, last_row + 1):
+                self._rows.setdefault(row, []).append(area)
         else:
-            _keep(self._columns, left, right, (top, bottom))
+            for column in range(first_column, last_column + 1):
+                for row in range(first_row, last_row + 1):
+                    self._cells.setdefault((column, row), []).append(area)
 
     def is_free(self, left: float, top: float, right: float, bottom: float) -> bool:
-        """Whether nobody stands in an area. Areas are rounded up to whole bands, so close neighbours count as in it."""
-        return not (_meets(self._rows, top, bottom, left, right) or _meets(self._columns, left, right, top, bottom))
+        """Whether nobody stands in an area. Neighbours may touch it."""
+        columns = range(int(left // _ACROSS), int(right // _ACROSS) + 1)
+        rows = range(int(top // _DOWN), int(bottom // _DOWN) + 1)
+        found = [self._cells.get((column, row)) for column in columns for row in rows]
+        if self._columns:
+            found += [self._columns.get(column) for column in columns]
+        if self._rows:
+            found += [self._rows.get(row) for row in rows]
+        return not any(
+            a < right and c > left and b < bottom and d > top for areas in found if areas for a, b, c, d in areas
+        )
 
     def take(self, area: QRectF) -> bool:
         """Claim an area if it is free."""
@@ -40,34 +55,3 @@ class Room:
             return False
         self.claim(*edges)
         return True
-
-
-def _bands(start: float, stop: float) -> range:
-    return range(int(start // _BAND), int(stop // _BAND) + 1)
-
-
-def _keep(spans: Spans, start: float, stop: float, span: tuple[float, float]) -> None:
-    for band in _bands(start, stop):
-        found = spans.setdefault(band, [])
-        low, high = span
-        first = bisect_left(found, (low, low))
-        if first and found[first - 1][1] >= low:
-            first -= 1
-        last = first
-        while last < len(found) and found[last][0] <= high:
-            low, high = min(low, found[last][0]), max(high, found[last][1])
-            last += 1
-        found[first:last] = [(low, high)]
-
-
-def _meets(spans: Spans, start: float, stop: float, low: float, high: float) -> bool:
-    """Whether a span in the bands of ``start`` .. ``stop`` meets ``low`` .. ``high``."""
-    if not spans:
-        return False
-    for band in _bands(start, stop):
-        found = spans.get(band)
-        if found:
-            before = bisect_left(found, (high, high)) - 1
-            if before >= 0 and found[before][1] > low:
-                return True
-    return False

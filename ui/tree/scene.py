@@ -16,6 +16,7 @@ from ui.text.token_label import LabelPainter
 from ui.theme import Colours, MapName, monospace_font
 from ui.tree.camera import Camera
 from ui.tree.colours import NodeColours
+from ui.tree.figures import Figures
 from ui.tree.frame import Frame, Level
 from ui.tree.geometry import TreeGeometry
 from ui.tree.marks import NUMBERS
@@ -205,6 +206,7 @@ class TreeScene:
         labels = monospace_font(font)
         labels.setPixelSize(max(8, QFontInfo(font).pixelSize()))
         self._labels = LabelPainter(labels)
+        self._figures = Figures(font)
         self._measure()
 
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
@@ -233,6 +235,7 @@ class TreeScene:
             node_colours=self._colours(colours),
             colours=colours,
             font=self._font,
+            figures=self._figures,
             labels=self._labels,
             label_of=self._label_of,
             is_special=self._is_special,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRectF
 
 from ui.tree.arrays import BoolArray, FloatArray, Ids
 from ui.tree.boxes import BOX_HEIGHT
@@ -22,10 +22,12 @@ class Sight:
     Boxes are indices into the plan.
     """
 
-    def __init__(self, plan: Plan, camera: Camera, down: bool) -> None:
+    def __init__(self, plan: Plan, camera: Camera, down: bool, window: QRectF | None = None) -> None:
+        """``window``: the part of the screen that is asked about, px; all of the view unless given."""
         self.plan = plan
         self.camera = camera
         self.down = down
+        self._window = QRectF(QPointF(0, 0), camera.view) if window is None else window
 
     def along(self, values: FloatArray) -> FloatArray:
         """Places along the tree on the screen."""
@@ -50,9 +52,8 @@ class Sight:
     def edges(self) -> Ids:
         """Boxes of which the edge or the box itself may be in sight, values beside it included."""
         plan = self.plan
-        parents = plan.across[plan.parent]
-        low, high = np.minimum(parents, plan.across), np.maximum(parents, plan.across)
-        return np.flatnonzero(self._meets(plan.parent_end, plan.along + plan.length, low, high, plan.breadth))
+        low, high = plan.span
+        return np.flatnonzero(self._meets(plan.parent_end, plan.end, low, high, plan.breadth))
 
     @cached_property
     def boxes(self) -> Ids:
@@ -65,7 +66,7 @@ class Sight:
         self, near: FloatArray, far: FloatArray, low: FloatArray, high: FloatArray, breadth: FloatArray
     ) -> BoolArray:
         """Whether areas (px at scale 1, as broad as boxes about ``low`` and ``high``) meet the view."""
-        seen = self.camera.seen
+        seen = QRectF(self.camera.world(self._window.topLeft()), self.camera.world(self._window.bottomRight()))
         begin, end, bottom, top = seen.left(), seen.right(), seen.top(), seen.bottom()
         if self.down:
             begin, end, bottom, top = bottom, top, begin, end

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleAnnouncementEvent,
@@ -22,20 +22,24 @@ from explorer.text import Vocabulary
 from explorer.tree import ROOT, Node
 from ui.format import LogUnit
 from ui.theme import MapName, colours_of
+from ui.tree.backing import Backing
 from ui.tree.camera import MARGIN
 from ui.tree.camera_control import CameraControl
 from ui.tree.corners import Corners
 from ui.tree.frame import Frame, Level
 from ui.tree.hint import paint_caption, paint_hint
+from ui.tree.hover import paint_hovered
 from ui.tree.mirror import NO_NODE
 from ui.tree.motion import Motion
 from ui.tree.options import TreeViewOptions
 from ui.tree.overlay import TreeOverlay
 from ui.tree.overview import OverviewPainter
-from ui.tree.painting import paint_tree
 from ui.tree.rearrangement import Rearrangement
 from ui.tree.scene import TreeScene
 from ui.tree.weights import TreeWeights
+
+REST_MS = 160
+"""How long the view must be at rest before a picture that was moved along is painted anew."""
 
 
 class TreeView(QWidget):
@@ -59,6 +63,11 @@ class TreeView(QWidget):
         self._focus_shown = False
         self._shown_frame: Frame | None = None
         self._overview = OverviewPainter()
+        self._backing = Backing()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self._complete)
         self._motion = Motion(self)
         self._corners = Corners(self)
         self._connect()
@@ -66,7 +75,7 @@ class TreeView(QWidget):
 
     def _connect(self) -> None:
         self._motion.moved.connect(self._refresh)
-        self.look.moved.connect(self._refresh)
+        self.look.moved.connect(self._look_elsewhere)
         self.scene.placement.settled.connect(self._settled)
         corners = self._corners
         corners.buttons.zoom_in.clicked.connect(self.zoom_in)
@@ -143,7 +152,7 @@ class TreeView(QWidget):
     def highlight_node(self, node_id: int) -> None:
         """Show the path of a node that is hovered elsewhere; -1 for none."""
         self.scene.hovered = node_id if node_id in self.scene.mirror else NO_NODE
-        self._refresh()
+        self._look_elsewhere()
 
     def description(self, node_id: int) -> list[str]:
         """Everything to be said of a node, a line each."""
@@ -328,7 +337,7 @@ class TreeView(QWidget):
         self._measured()
         if not self._placed:
             self._place_first()
-        else:
+        elif not self.look.refit(glide=False):
             self._follow()
         self._corners.arrange()
 
@@ -346,11 +355,13 @@ class TreeView(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = self._frame()
-        painter.fillRect(self.rect(), QColor(frame.colours.surface))
-        if self.scene.is_open and frame.level == Level.DOTS:
+        if not self.scene.is_open:
+            painter.fillRect(self.rect(), QColor(frame.colours.surface))
+        elif frame.level == Level.DOTS:
             self._overview.paint(painter, frame, self.devicePixelRatioF())
-        elif self.scene.is_open:
-            paint_tree(painter, frame)
+        else:
+            self._backing.paint(painter, frame, self.devicePixelRatioF())
+        paint_hovered(painter, frame)
         painter.setFont(self.font())
         if not (self.scene.is_open and self.scene.mirror.count):
             prompt = frame.rect_of(ROOT) if self.scene.is_open else None
@@ -384,7 +395,24 @@ class TreeView(QWidget):
         return self._shown_frame
 
     @Slot()
+    def _complete(self) -> None:
+        """The view has come to rest: what was put together from strips is painted as a whole."""
+        if self._backing.patched:
+            self._backing.forget()
+            self.update()
+
+    @Slot()
+    def _look_elsewhere(self) -> None:
+        """Only the camera or the pointer has moved."""
+        self._shown_frame = None
+        self._corners.follow(self._frame(), self.scene.is_open)
+        self._rest.start()
+        self.update()
+
+    @Slot()
     def _refresh(self) -> None:
+        """Anything else has changed."""
+        self._backing.forget()
         self._shown_frame = None
         self._corners.follow(self._frame(), self.scene.is_open)
         self.update()
