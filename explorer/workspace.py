@@ -143,7 +143,8 @@ class Workspace:
         stored = self.store.load(session_id)
         vocabulary = self.store.vocabulary(stored.vocabulary_sha256)
         session = Session(self.store, self.engine, stored.model, vocabulary, stored.state, stored)
-        self._leave_session()
+        if self.session is None or self.session.id != session_id:  # else what was just read would go with it
+            self._leave_session()
         self.session = session
         return session
 

@@ -145,3 +145,12 @@ def test_another_environment_is_noted_once(open_workspace: WorkspaceMaker) -> No
     noted = [command for command in again.commands if command.kind == "environment"]
     assert [command.details["threads"] for command in noted] == [7]
     assert again.undo_kind == "rename"
+
+
+def test_opening_the_untouched_session_that_is_open_keeps_it(workspace: Workspace) -> None:
+    session = workspace.new_session(workspace.prompt_of_ids(()))
+    assert session.id is not None
+    again = workspace.open_session(session.id)
+    again.step_greedy()
+    assert again.unsaved == 0
+    assert [summary.id for summary in workspace.sessions()] == [session.id]
