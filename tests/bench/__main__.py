@@ -53,6 +53,7 @@ BENCHES = {
     "look-ahead": Bench("bench_look_ahead.py", "clicks on tokens computed ahead", ("--clicks", "6")),
     "pipe": Bench("bench_pipe.py", "the border between the processes"),
     "decoding": Bench("bench_decoding.py", "bars and sliders"),
+    "grammar": Bench("bench_grammar.py", "masks of a grammar, and a slider under it"),
     "store": Bench("bench_store.py", "the library"),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
     "panels": Bench("bench_panels.py", "ruler and curves while a slider moves", ("--moves", "20")),
