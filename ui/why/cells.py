@@ -52,7 +52,7 @@ def stage_cells(
         entropy=_entropy(report.entropy_after, unit),
         score=score,
         probability=probability,
-        note=note if step.idle or not len(step.before) else "",
+        note=note,
         gone=verdict is not None and verdict.removed,
     )
 

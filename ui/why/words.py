@@ -188,7 +188,7 @@ def stage_lines(
 
 def waiting_text(order: str) -> str:
     """That what another order changes is not known yet."""
-    return tr("Under {order}'s order: …").format(order=order)
+    return tr("In the order of {order}: …").format(order=order)
 
 
 def order_text(effect: OrderEffect) -> str:
@@ -205,12 +205,12 @@ def order_text(effect: OrderEffect) -> str:
                 else "",
             )
         )
-        return tr("Under {order}'s order: {changes}.").format(order=effect.order, changes=changes)
+        return tr("In the order of {order}: {changes}.").format(order=effect.order, changes=changes)
     if effect.largest_change:
-        return tr("Under {order}'s order: the same tokens, up to {change} more or less likely.").format(
+        return tr("In the order of {order}: the same tokens, up to {change} more or less likely.").format(
             order=effect.order, change=percent(effect.largest_change)
         )
-    return tr("Under {order}'s order: the same.").format(order=effect.order)
+    return tr("In the order of {order}: the same.").format(order=effect.order)
 
 
 def order_lines(effect: OrderEffect, vocabulary: Vocabulary | None, *, truncated: bool) -> Iterator[str]:
