@@ -207,6 +207,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "beam",
     ),
     ActionSpec(
+        "query",
+        N_("How likely is…"),
+        N_("Ask how likely it is that the text goes on to match a text or a pattern."),
+        ("Q",),
+    ),
+    ActionSpec(
         "stop",
         N_("Stop"),
         N_("Stop after the pass in progress; what is finished stays. Once more ends the model's process."),
@@ -308,6 +314,7 @@ MENUS: tuple[Menu, ...] = (
             "expand",
             "sample_runs",
             "beam",
+            "query",
             SEPARATOR,
             "stop",
             SEPARATOR,

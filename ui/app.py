@@ -36,6 +36,7 @@ from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
 from ui.controllers.proof_controller import ProofController
+from ui.controllers.query_controller import QueryController
 from ui.controllers.reading_controller import ReadingController
 from ui.controllers.ruler_controller import RulerController
 from ui.controllers.runs_controller import RunsController
@@ -160,6 +161,9 @@ class Explorer(QObject):
         self.growth = GrowthController(window, self._preferences, self.bridge, self.session, self.views)
         self.runs = RunsController(window, self.session_thread, self.session, self.growth)
         self.beams = BeamController(
+            window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
+        )
+        self.queries = QueryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)

@@ -37,6 +37,7 @@ from ui.panels.status_bar import StatusBar
 from ui.panels.stop_banner import StopBanner
 from ui.panels.welcome_card import WelcomeCard
 from ui.preferences import Preferences
+from ui.queries.panel import QueryPanel
 from ui.ruler.panel import RulerPanel
 from ui.text.path_text import PathText
 from ui.tree.canvas import TreeCanvas
@@ -45,7 +46,7 @@ from ui.why.panel import WhyPanel
 _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
-_ON_DEMAND = ("runs", "beams")  # shown once there is something to see in them
+_ON_DEMAND = ("runs", "beams", "queries")  # shown once there is something to see in them
 _FRONT = ("settings", "why")  # of each row of tabs
 
 
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self.path = PathText()
         self.runs = RunsPanel()
         self.beams = BeamsPanel()
+        self.queries = QueryPanel()
         self.banner = StopBanner()
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
@@ -159,6 +161,7 @@ class MainWindow(QMainWindow):
             ("path", tr("Path"), path),
             ("runs", tr("Runs"), self.runs),
             ("beams", tr("Beams"), self.beams),
+            ("queries", tr("Questions"), self.queries),
         )
         docks = {}
         for name, title, widget in contents:

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.i18n import tr
+from ui.beams.columns import candidate_columns, ending_columns
 from ui.beams.shown import CandidateRow, EndingRow, SearchesShown, SearchName, SearchShown
-from ui.beams.tables import NodesTable, RowsModel, candidate_columns, ending_columns
 from ui.beams.words import end_words, search_title, step_words
 from ui.format import LogUnit
 from ui.panels.common import GRID, compact, describe, plain_label, tool_button
+from ui.panels.node_table import NodesTable, RowsModel
 
 _PLAY_MS = 900
 

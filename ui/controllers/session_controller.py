@@ -118,15 +118,22 @@ class SessionController(QObject):
         self._run = self._post("run", lambda session, job: session.run(how, max_steps=max_steps, cancel=job.cancel))
         self.activity_changed.emit()
 
-    def grow(self, name: str, command: Command, ended: Callable[[], None] | None = None) -> bool:
+    def grow(
+        self,
+        name: str,
+        command: Command,
+        ended: Callable[[], None] | None = None,
+        failed: Callable[[UserMessage], None] | None = None,
+    ) -> bool:
         """Run a command that yields as it goes (an expansion, a search); False while a run goes on already.
 
-        It is a run to everybody: `stop` ends it. ``ended`` is called when it has ended, whatever came of it.
+        It is a run to everybody: `stop` ends it. ``ended`` is called when it has ended, whatever came of it; ``failed``
+        says an error where it belongs, instead of among the window's messages.
         """
         if self.running:
             return False
         self._run_began, self._run_steps = time.monotonic(), 0
-        self._run = self._post(name, command, ended)
+        self._run = self._post(name, command, ended, failed)
         self.activity_changed.emit()
         return True
 
@@ -227,7 +234,13 @@ class SessionController(QObject):
         self._thread.look_elsewhere()
         self._post("select", go)
 
-    def _post(self, name: str, command: Command, ended: Callable[[], None] | None = None) -> int:
+    def _post(
+        self,
+        name: str,
+        command: Command,
+        ended: Callable[[], None] | None = None,
+        failed: Callable[[UserMessage], None] | None = None,
+    ) -> int:
         def work(workspace: Workspace, job: JobContext) -> Any:
             if workspace.session is None:
                 raise EngineError(_no_session())
@@ -238,11 +251,11 @@ class SessionController(QObject):
             if ended is not None:
                 ended()
 
-        def failed(message: UserMessage) -> None:
+        def fail(message: UserMessage) -> None:
             end()
-            self._bridge.failed.emit(message)
+            (failed or self._bridge.failed.emit)(message)
 
-        job = self._thread.post(name, work, done=lambda _: end(), failed=failed, cancelled=end)
+        job = self._thread.post(name, work, done=lambda _: end(), failed=fail, cancelled=end)
         self._active.add(job.number)
         self.activity_changed.emit()
         return job.number

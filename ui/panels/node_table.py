@@ -1,24 +1,28 @@
-"""The candidates of a step and the pool of endings as tables."""
+"""Tables whose rows stand for nodes of the tree: a click goes there, the pointer highlights it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QHideEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from explorer.i18n import N_, tr
-from ui.beams.shown import CandidateRow, EndingRow
-from ui.beams.words import fate_words
-from ui.format import LogUnit, decimal, exact, logarithm, tooltip
-from ui.growth.words import finish_word
+from explorer.i18n import tr
+from explorer.tree import NodeId
+from ui.format import LogUnit, exact, tooltip
 from ui.panels.common import GRID, describe
 from ui.theme import colours_of, figures_font, monospace_font
 
-Row = TypeVar("Row", CandidateRow, EndingRow)
+
+class _OfNode(Protocol):
+    @property
+    def node(self) -> NodeId: ...
+
+
+Row = TypeVar("Row", bound=_OfNode)
 _Index = QModelIndex | QPersistentModelIndex
 _NO_NODE = -1
 _ONE_LINE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
@@ -26,6 +30,11 @@ _ONE_LINE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
     ord("\r"): "␍",
     ord("\t"): "→",
 }
+
+
+def one_line(text: str) -> str:
+    """``text`` for a cell: line ends, tabs and control characters as visible marks."""
+    return text.translate(_ONE_LINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,64 +178,3 @@ class NodesTable(QTableView, Generic[Row]):
         if node != self._hovered:
             self._hovered = node
             self.node_hovered.emit(node)
-
-
-def candidate_columns(ranks: Callable[[], dict[int, int]]) -> tuple[Column[CandidateRow], ...]:
-    """Columns of the candidates of a step; ``ranks`` gives the places in it by node."""
-    return (
-        Column(N_("No."), N_("Its place by the sum of log-probabilities."), lambda r, _: str(r.rank), lambda r: r.rank),
-        Column(N_("Beam"), N_("The live beam it continues."), lambda r, _: str(r.beam), lambda r: r.beam),
-        Column(N_("Token"), N_("The token it adds."), lambda r, _: r.token, is_text=True),
-        Column(
-            N_("log p"),
-            N_("The log-probability of this token after the filters that take part."),
-            lambda r, unit: logarithm(r.logprob, unit),
-            lambda r: r.logprob,
-        ),
-        Column(
-            N_("Sum"),
-            N_("The sum of log-probabilities since the search began."),
-            lambda r, unit: logarithm(r.sum_logprob, unit),
-            lambda r: r.sum_logprob,
-        ),
-        Column(
-            N_("Score"),
-            N_("The sum divided by length to the power of the length penalty."),
-            lambda r, _: decimal(r.score),
-            lambda r: r.score,
-        ),
-        Column(
-            N_("Fate"), N_("Kept and followed on, ended, or fallen, and to whom."), lambda r, _: fate_words(r, ranks())
-        ),
-        Column(N_("Text"), N_("What the path reads."), lambda r, _: r.text.translate(_ONE_LINE), is_text=True),
-    )
-
-
-def ending_columns() -> tuple[Column[EndingRow], ...]:
-    """Columns of the pool of endings."""
-    return (
-        Column(
-            N_("Score"),
-            N_("The sum divided by length to the power of the length penalty; the best comes first."),
-            lambda r, _: decimal(r.score),
-            lambda r: r.score,
-        ),
-        Column(
-            N_("Sum"),
-            N_("The sum of log-probabilities since the search began."),
-            lambda r, unit: logarithm(r.sum_logprob, unit),
-            lambda r: r.sum_logprob,
-        ),
-        Column(N_("Tokens"), N_("How many, an end token included."), lambda r, _: str(r.tokens), lambda r: r.tokens),
-        Column(
-            N_("Ended by"),
-            N_("What ended it, and in which step."),
-            lambda r, _: _ending_words(r),
-        ),
-        Column(N_("Text"), N_("What the path reads."), lambda r, _: r.text.translate(_ONE_LINE), is_text=True),
-    )
-
-
-def _ending_words(row: EndingRow) -> str:
-    text = tr("{kind}, step {step}").format(kind=finish_word(row.stop.kind, running=False), step=row.step)
-    return tr("{ending}; fell out of the pool").format(ending=text) if row.displaced else text
