@@ -82,6 +82,6 @@ def _no_node(session: int, node: NodeId | None) -> ArgumentError:
 
 def _print_report(report: ProofReport, label: Label) -> None:
     verdict = {tr(N_("verdict")): verdict_sentence(report, label)}
-    print_facts(verdict | {tr(N_("fresh pass")): fresh_sentence(report.fresh, label)} | dict(facts(report, label)))
+    print_facts(verdict | {tr(N_("fresh pass")): fresh_sentence(report, label)} | dict(facts(report, label)))
     if report.stages:
         print_table(stage_headers(), [stage_row(stage, label) for stage in report.stages])

@@ -86,14 +86,14 @@ class StageCheck:
 class FreshCheck:
     """The raw logits shown against those of one pass over the whole prefix without any cache.
 
-    ``tolerance`` bounds ``largest``; for half precision (``relative``) it bounds the root mean square of the
-    differences, as a share of the logits' own standard deviation. ``same_best``: the same token has the highest logit.
+    ``tolerance`` bounds ``largest``; for half precision it bounds ``share``, the root mean square of the differences as
+    a share of the logits' own standard deviation (None in float32). ``same_best``: the same token comes first.
     """
 
     tokens: int
     largest: Difference
+    share: float | None
     tolerance: float
-    relative: bool
     agrees: bool
     same_best: bool
 
@@ -178,7 +178,7 @@ class ProofReport:
                 "tokens": fresh.tokens,
                 "max_abs_logit_diff": _difference(fresh.largest),
                 "tolerance": fresh.tolerance,
-                "tolerance_is_relative": fresh.relative,
+                "rms_share_of_spread": _finite(fresh.share),
                 "agrees": fresh.agrees,
                 "same_best": fresh.same_best,
             },
@@ -190,5 +190,8 @@ class ProofReport:
 
 
 def _difference(difference: Difference) -> dict[str, Any]:
-    value = difference.value if math.isfinite(difference.value) else None
-    return {"value": value, "id": difference.token_id}
+    return {"value": _finite(difference.value), "id": difference.token_id}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -11,7 +11,7 @@ from explorer.decoding.processors import STAGES_BY_NAME
 from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo
-from explorer.proof.report import Difference, FreshCheck, ProofReport, StageCheck, Verdict
+from explorer.proof.report import Difference, ProofReport, StageCheck, Verdict
 from explorer.text import Vocabulary
 
 Label = Callable[[int], str]
@@ -42,9 +42,16 @@ _FRESH_DIFFERS: Final = N_(
     "A fresh pass over all {tokens} tokens without a cache gives OTHER logits: the largest difference is {largest}, "
     "and only {tolerance} is allowed."
 )
+_HALF_AGREES: Final = N_(
+    "A fresh pass over all {tokens} tokens without a cache gives the same logits as far as {dtype} tells: they differ "
+    "by {share} of their spread on average, and {tolerance} is allowed. The largest difference is {largest}."
+)
+_HALF_DIFFERS: Final = N_(
+    "A fresh pass over all {tokens} tokens without a cache gives OTHER logits, even for {dtype}: they differ by "
+    "{share} of their spread on average, and only {tolerance} is allowed. The largest difference is {largest}."
+)
 _NO_FRESH: Final = N_("A fresh pass without a cache was not possible: there was not enough memory for it.")
 _OTHER_BEST: Final = N_("Another token comes first in it: a near tie.")
-_RELATIVE: Final = N_("{share} of the spread of the logits, on average")
 
 
 def quoted(vocabulary: Vocabulary) -> Label:
@@ -64,12 +71,21 @@ def verdict_sentence(report: ProofReport, label: Label) -> str:
     return tr(_VERDICTS[report.verdict]).format(**params)
 
 
-def fresh_sentence(fresh: FreshCheck | None, label: Label) -> str:
+def fresh_sentence(report: ProofReport, label: Label) -> str:
     """Whether a pass without a cache gives the same logits, in a sentence or two."""
+    fresh = report.fresh
     if fresh is None:
         return tr(_NO_FRESH)
-    text = tr(_FRESH_AGREES if fresh.agrees else _FRESH_DIFFERS).format(
-        tokens=fresh.tokens, largest=_where(fresh.largest, label), tolerance=_tolerance(fresh)
+    if fresh.share is None:
+        text = tr(_FRESH_AGREES if fresh.agrees else _FRESH_DIFFERS)
+    else:
+        text = tr(_HALF_AGREES if fresh.agrees else _HALF_DIFFERS)
+    text = text.format(
+        tokens=fresh.tokens,
+        dtype=report.dtype,
+        largest=_where(fresh.largest, label),
+        share=_number(fresh.share or 0.0),
+        tolerance=_number(fresh.tolerance),
     )
     return text if fresh.same_best else f"{text} {tr(_OTHER_BEST)}"
 
@@ -123,7 +139,7 @@ def stage_headers() -> tuple[str, str, str, str]:
 def as_text(report: ProofReport, label: Label, title: str = "") -> str:
     """Everything, to be copied."""
     lines = [title] if title else []
-    lines += [verdict_sentence(report, label), fresh_sentence(report.fresh, label), ""]
+    lines += [verdict_sentence(report, label), fresh_sentence(report, label), ""]
     lines += [f"{name}: {value}" for name, value in facts(report, label)]
     if report.stages:
         lines += ["", " | ".join(stage_headers())]
@@ -161,8 +177,7 @@ def needs_model_message(model: ModelInfo, stored: Observation | None) -> UserMes
 def _where(difference: Difference, label: Label) -> str:
     if difference.token_id is None:
         return "0"
-    value = f"{difference.value:.3g}" if math.isfinite(difference.value) else "∞"
-    return tr("{value} at {token}").format(value=value, token=label(difference.token_id))
+    return tr("{value} at {token}").format(value=_number(difference.value), token=label(difference.token_id))
 
 
 def _kept(here: int, there: int) -> str:
@@ -173,6 +188,5 @@ def _tokens(ids: tuple[int, ...], label: Label) -> str:
     return ", ".join(label(token_id) for token_id in ids)
 
 
-def _tolerance(fresh: FreshCheck) -> str:
-    text = f"{fresh.tolerance:.3g}"
-    return tr(_RELATIVE).format(share=text) if fresh.relative else text
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "∞"

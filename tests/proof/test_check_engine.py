@@ -160,4 +160,4 @@ def test_smollm2_different_where_a_number_is_tampered_with(smollm2_workspace: Wo
     assert report.fresh is not None
     assert not report.fresh.agrees
     assert not report.agrees
-    assert "OTHER logits" in fresh_sentence(report.fresh, label)
+    assert "OTHER logits" in fresh_sentence(report, label)

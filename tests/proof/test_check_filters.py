@@ -16,10 +16,13 @@ from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import ORDERS, PARAMETERS, STAGES, StepContext
-from explorer.proof.checking import check_filters
+from explorer.models.base import Environment, ModelIdentity, ModelInfo, TokenIds
+from explorer.progress import CancelToken
+from explorer.proof.checking import check_filters, check_node
 from explorer.proof.counterparts import counterpart
 from explorer.proof.reference import ReferenceStage, reference_stages
 from explorer.proof.report import NodeCheck
+from explorer.proof.wording import fresh_sentence
 
 Floats = NDArray[np.float32]
 
@@ -208,6 +211,42 @@ def test_without_a_prompt() -> None:
     """The prompt of a table model may be empty."""
     sampling = SamplingParams(VALUES)
     assert check_filters(shown(gumbel(60), sampling, StepContext((), (), (0, 1)))).agrees
+
+
+class _Model:
+    """A model whose pass without a cache gives what a test likes."""
+
+    def __init__(self, fresh: Floats, dtype: str) -> None:
+        self._fresh = fresh
+        environment = Environment("cpu", "", dtype, 1, "", {})
+        identity = ModelIdentity("m", "transformers", "m", "", "", "")
+        self.info = ModelInfo(identity, environment, len(fresh), 64, ())
+
+    def fresh_logits(self, prefix: TokenIds, *, cancel: CancelToken | None = None) -> Floats:
+        return self._fresh
+
+
+@pytest.mark.parametrize(
+    ("dtype", "off", "agrees"),
+    [
+        ("float32", 1e-4, True),
+        ("float32", 1e-3, False),
+        ("bfloat16", 0.2, True),  # of a spread of 2.6
+        ("bfloat16", 1.0, False),
+    ],
+)
+def test_a_pass_without_a_cache_has_the_tolerance_of_its_number_format(dtype: str, off: float, agrees: bool) -> None:
+    raw = gumbel(5000)
+    fresh = raw + off * np.random.default_rng(1).choice([-1, 1], len(raw)).astype(np.float32)
+    model: Any = _Model(fresh, dtype)
+    report = check_node(model, shown(raw, SamplingParams()), lambda _: None, CancelToken())
+    assert report.fresh is not None
+    assert report.fresh.agrees is agrees
+    assert report.agrees is agrees
+    assert report.fresh.largest.value == pytest.approx(off, rel=0.01)
+    assert (report.fresh.share is None) == (dtype == "float32")
+    assert ("OTHER logits" in fresh_sentence(report, str)) is not agrees
+    assert (dtype in fresh_sentence(report, str)) == (dtype == "bfloat16")
 
 
 def test_the_report_is_strict_json() -> None:

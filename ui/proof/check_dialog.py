@@ -96,9 +96,7 @@ class CheckDialog(QDialog):
         report = found.report
         self.heading.setText(_heading(found))
         self.verdict.show_sentence(report.verdict != "different", verdict_sentence(report, label))
-        self.fresh.show_sentence(
-            None if report.fresh is None else report.fresh.agrees, fresh_sentence(report.fresh, label)
-        )
+        self.fresh.show_sentence(None if report.fresh is None else report.fresh.agrees, fresh_sentence(report, label))
         _fill(self.table, [stage_row(stage, label) for stage in report.stages])
         while self._facts.rowCount():
             self._facts.removeRow(0)

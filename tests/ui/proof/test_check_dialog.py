@@ -45,7 +45,7 @@ def found(
         device="cpu",
         dtype="float32",
         versions={"transformers": "5.24.0", "torch": "2.13.0"},
-        fresh=FreshCheck(9, Difference(2e-5, 0), 2e-4, False, fresh_agrees, fresh_agrees) if fresh else None,
+        fresh=FreshCheck(9, Difference(2e-5, 0), None, 2e-4, fresh_agrees, fresh_agrees) if fresh else None,
     )
     return CheckedNode(7, place, VOCABULARY, report)
 
