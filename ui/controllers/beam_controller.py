@@ -84,7 +84,7 @@ class BeamController(QObject):
         if self._session.session is None or self._session.running:
             return
         tree = self._window.tree
-        for other in tree.findChildren(Popover):
+        for other in self._window.findChildren(Popover):
             if other is not self._form:
                 other.hide()
         self._explain()

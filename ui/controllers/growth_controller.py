@@ -112,7 +112,7 @@ class GrowthController(QObject):
     def _open(self, form: Popover) -> None:
         if self._session.session is None or self._session.running:
             return
-        for other in (self._expand, self._samples):
+        for other in self._window.findChildren(Popover):
             if other is not form:
                 other.hide()
         self._explain(form)
@@ -162,20 +162,18 @@ class GrowthController(QObject):
         def work(session: Session, job: JobContext) -> Any:
             return sampling(session, plan, start, job.cancel, self._telling("samples"))
 
-        if self._start("sample runs", work, tr("Sampling")):
-            self._window.show_dock("runs")
+        self._start("sample runs", work, tr("Sampling"))
 
-    def _start(self, name: str, work: Callable[[Session, JobContext], Any], text: str) -> bool:
+    def _start(self, name: str, work: Callable[[Session, JobContext], Any], text: str) -> None:
         self._ticket = next(self._tickets)
         if not self._session.grow(name, work, self._ended):
-            return False
+            return
         self._running, self._followed, self._result = True, True, ""
         self._grown = {self._session.current}
         self._began = time.monotonic()
         for form in (self._expand, self._samples):
             form.close_form()
         self.strip.show_progress(text, 0, None)
-        return True
 
     def _telling(self, name: str) -> Callable[..., None]:
         """What the session's thread reports to."""
@@ -202,12 +200,16 @@ class GrowthController(QObject):
             self._show_samples(value[1], value[2])
 
     def _show_expansion(self, shown: ExpansionShown) -> None:
-        self._result = expansion_result(shown)
+        self._result = "" if shown.ended_by == "error" and not shown.nodes else expansion_result(shown)
         self.strip.show_progress(expansion_progress(shown), expansion_share(shown), 1.0)
 
     def _show_samples(self, name: BatchName, shown: BatchShown) -> None:
-        self._result = samples_result(shown.report)
         drawn = sum(row.run.tokens for row in shown.report.rows)
+        if not drawn:
+            return  # the message or the banner says why nothing came of it
+        if not self._result:
+            self._window.show_dock("runs")
+        self._result = samples_result(shown.report)
         length = shown.batch.plan.length
         total = None if length is None else shown.batch.plan.runs * length
         self.strip.show_progress(samples_progress(shown.report), drawn, total)

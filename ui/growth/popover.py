@@ -15,19 +15,20 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class Popover(Card):
-    """Lies inside ``parent``, near what it is about. Subclasses fill ``form`` and say in `refusal` what stands against
-    starting."""
+    """Lies near what it is about, over all of the window: the tree may be small. Subclasses fill ``form``."""
 
     start_requested = Signal()
     """Enter, or the button, while nothing stands against it."""
     closed = Signal()
 
-    def __init__(self, parent: QWidget, title: str, start_text: str, start_help: str) -> None:
-        super().__init__(parent)
+    def __init__(self, over: QWidget, title: str, start_text: str, start_help: str) -> None:
+        """``over`` is the widget it belongs to, in its window already."""
+        super().__init__(over.window())
         self.setObjectName("popover")
         self.setAccessibleName(title)
         self.setFixedWidth(_WIDTH)
-        self._over = parent
+        self._over = over
+        self._ground = over.window()
         self._anchor = QRect()
         self._where = plain_label(wrap=False, quiet=True)
         self._hint = plain_label(quiet=True)
@@ -51,7 +52,7 @@ class Popover(Card):
         foot.addWidget(self._where, 1)
         foot.addWidget(self._start)
         layout.addLayout(foot)
-        parent.installEventFilter(self)
+        self._ground.installEventFilter(self)
         self.hide()
 
     def _head(self, title: str) -> QHBoxLayout:
@@ -67,8 +68,8 @@ class Popover(Card):
     # --- for the controller ------------------------------------------------------------------------------------------
 
     def open_at(self, anchor: QRect) -> None:
-        """Show it near ``anchor``, a place in the parent's coordinates, ready to type."""
-        self._anchor = anchor
+        """Show it near ``anchor``, a place on the widget it belongs to, ready to type."""
+        self._anchor = QRect(self._over.mapTo(self._ground, anchor.topLeft()), anchor.size())
         self.refresh()
         self.show()
         self.raise_()
@@ -122,14 +123,14 @@ class Popover(Card):
             self._place()
 
     def _place(self) -> None:
-        """Below the anchor, or above it where there is no room, inside the parent at any rate."""
+        """Below the anchor, or above it where there is no room, inside the window at any rate."""
         layout = self.layout()
         assert layout is not None
         layout.activate()
         self.resize(
             _WIDTH, layout.totalHeightForWidth(_WIDTH) if layout.hasHeightForWidth() else self.sizeHint().height()
         )
-        area = self._over.rect().adjusted(2 * GRID, 2 * GRID, -2 * GRID, -2 * GRID)
+        area = self._ground.rect().adjusted(2 * GRID, 2 * GRID, -2 * GRID, -2 * GRID)
         top = self._anchor.bottom() + 2 * GRID
         if top + self.height() > area.bottom():
             top = self._anchor.top() - 2 * GRID - self.height()
@@ -154,7 +155,7 @@ class Popover(Card):
             self._ask_start()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self._over:
+        if event.type() == QEvent.Type.Resize and watched is self._ground:
             self._fit()
         return super().eventFilter(watched, event)
 

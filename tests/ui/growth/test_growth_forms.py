@@ -136,6 +136,17 @@ def test_a_form_lies_inside_whatever_it_is_about(ground: QWidget, anchor: QRect,
     assert ground.rect().contains(form.geometry())
 
 
+def test_a_form_may_reach_over_the_small_widget_it_belongs_to(ground: QWidget) -> None:
+    tree = QWidget(ground)
+    tree.setGeometry(100, 300, 300, 120)
+    tree.show()
+    form = ExpandForm(tree)
+    form.open_at(QRect(20, 30, 60, 24))
+    assert ground.rect().contains(form.geometry())
+    assert form.height() > tree.height()
+    assert form.geometry().left() == 120
+
+
 def test_the_strip_stays_inside_and_shows_all_on_hover(ground: QWidget, qtbot: QtBot) -> None:
     strip = GrowthStrip(ground)
     strip.show_progress("Expanding: 3 of 30 nodes", 3, 30)

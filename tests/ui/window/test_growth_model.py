@@ -29,7 +29,7 @@ def test_expand_and_sample_smollm2(
     mirror = window.tree.scene.mirror
 
     press(explorer, Qt.Key.Key_E)
-    form = window.tree.findChild(ExpandForm)
+    form = window.findChild(ExpandForm)
     assert isinstance(form, ExpandForm)
     form.set_values({"top_k": 4, "depth": 2})
     press(explorer, Qt.Key.Key_Return)
@@ -40,7 +40,7 @@ def test_expand_and_sample_smollm2(
     assert mirror.model_prob[children[0]] == pytest.approx(0.7725, abs=5e-3)
 
     press(explorer, Qt.Key.Key_R)
-    runs_form = window.tree.findChild(SampleForm)
+    runs_form = window.findChild(SampleForm)
     assert isinstance(runs_form, SampleForm)
     runs_form.set_values({"runs": 6, "seed": 11, "length": 5})
     press(explorer, Qt.Key.Key_Return)

@@ -34,12 +34,12 @@ def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 
 def expand_form(explorer: Explorer) -> ExpandForm:
-    (form,) = explorer.window.tree.findChildren(ExpandForm)
+    (form,) = explorer.window.findChildren(ExpandForm)
     return form
 
 
 def sample_form(explorer: Explorer) -> SampleForm:
-    (form,) = explorer.window.tree.findChildren(SampleForm)
+    (form,) = explorer.window.findChildren(SampleForm)
     return form
 
 
@@ -320,6 +320,20 @@ def test_the_model_ends_while_runs_are_drawn(start: Start, settle: Settle, gate:
     assert any(message.code.startswith("engine.") for message in window.messages.messages)
     assert {row.run.stop.kind for row in window.runs.rows() if row.run.stop is not None} <= {"error", "eos"}
     assert shown_nodes(explorer) > 0
+
+
+def test_where_nothing_can_be_drawn_the_message_says_why(start: Start, settle: Settle, press: Press) -> None:
+    explorer = start()
+    settle(explorer)
+    explorer.engine.kill()
+    settle(explorer)
+    for key in (Qt.Key.Key_E, Qt.Key.Key_R):
+        explorer.window.messages.dismiss("engine.")
+        press(explorer, key, Qt.Key.Key_Return)
+        assert any(message.code == "engine.not_live" for message in explorer.window.messages.messages)
+        assert not explorer.growth.strip.isVisible()
+    assert not explorer.window.docks["runs"].isVisible()
+    assert explorer.window.runs.rows() == []
 
 
 def test_a_session_closed_in_between_reads_back_its_runs(lesson: Explorer, press: Press, settle: Settle) -> None:

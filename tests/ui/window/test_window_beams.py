@@ -61,7 +61,7 @@ def texts(explorer: Explorer, column: int, table: str = "candidates") -> list[st
 def test_two_beams_escape_the_trap_step_by_step(trap: Explorer, press: Press, settle: Settle, qtbot: QtBot) -> None:
     press(trap, Qt.Key.Key_B)
     window, panel = trap.window, trap.window.beams
-    (form,) = window.tree.findChildren(BeamForm)
+    (form,) = window.findChildren(BeamForm)
     assert form.isVisible()
     qtbot.keyClicks(form.focusWidget(), "2")
     form.set_values({**form.values(), "length_penalty": 0.0})
