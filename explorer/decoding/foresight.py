@@ -37,6 +37,9 @@ def foreseen_token(
         best = int(raw.argmax())
         return best if np.isfinite(raw[best]) else None
     size = len(raw)
+    constraint = sampling.grammar()
+    if constraint is not None:  # its tokens may be none of the likeliest
+        raw = np.where(context.grammar_state(constraint).allowed, raw, np.float32(-np.inf))
     edited = _edited_ids(sampling, context, size)
     if len(edited) > _MOST_EDITED:
         return None
@@ -65,7 +68,7 @@ def foreseen_token(
 
 def _likeliest(raw: FloatArray) -> NDArray[np.intp]:
     """Ids of about the `_LISTED` highest logits, all finite; empty where something else is among them."""
-    if len(raw) <= _LISTED:
+    if len(raw) <= _LISTED or np.count_nonzero(raw > -np.inf) <= _LISTED:
         found = np.flatnonzero(raw > -np.inf)
         return found if np.isfinite(raw[found]).all() and not np.isnan(raw).any() else found[:0]
     edge = np.partition(raw, len(raw) - _LISTED)[-_LISTED:]

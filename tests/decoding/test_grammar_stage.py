@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.decoding.choice import greedy
+from explorer.decoding.choice import greedy, inverse_cdf
+from explorer.decoding.foresight import foreseen_token
 from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import SamplingParams
@@ -150,3 +151,14 @@ def test_values_are_plain_pairs() -> None:
     sampling = SamplingParams.make(grammar=("regex", "a"))
     assert sampling.grammar() == Constraint("regex", "a")
     assert not sampling.is_off("grammar")
+
+
+@pytest.mark.parametrize("allowed", [best(3), best(MANY)[500:520], list(range(0, MANY, 2)), list(range(MANY))])
+@pytest.mark.parametrize("u", [None, 0.1, 0.6])
+def test_the_next_token_is_foreseen_among_those_allowed(allowed: list[int], u: float | None) -> None:
+    raw = np.random.default_rng(2).normal(0, 2, MANY).astype(np.float32)
+    sampling = SamplingParams.make(grammar=("regex", "|".join(f"<{number}>" for number in allowed)), temperature=0.6)
+    context = StepContext((), (), (), MANY_GRAMMARS)
+    distribution = evaluate(SortedLogits.from_raw(raw), sampling, context)
+    expected = greedy(distribution).token_id if u is None else inverse_cdf(distribution, u)
+    assert foreseen_token(raw, sampling, context, u) == expected
