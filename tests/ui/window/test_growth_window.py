@@ -330,7 +330,7 @@ def test_where_nothing_can_be_drawn_the_message_says_why(start: Start, settle: S
     for key in (Qt.Key.Key_E, Qt.Key.Key_R):
         explorer.window.messages.dismiss("engine.")
         press(explorer, key, Qt.Key.Key_Return)
-        assert any(message.code == "engine.not_live" for message in explorer.window.messages.messages)
+        assert any(message.code.startswith("engine.") for message in explorer.window.messages.messages)
         assert not explorer.growth.strip.isVisible()
     assert not explorer.window.docks["runs"].isVisible()
     assert explorer.window.runs.rows() == []
