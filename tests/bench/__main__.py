@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 import time
@@ -18,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from report import Fact, Figure, read
+from report import Fact, Figure, machine, read
 
 FOLDER = Path(__file__).parent
 
@@ -50,9 +48,10 @@ BENCHES = {
     "run": Bench("bench_run.py", "whole runs through a session against generate()", ("--rounds", "2")),
     "search": Bench("bench_search.py", "expansion and beams", ("--rounds", "1", "--nodes", "100")),
     "threads": Bench("bench_threads.py", "numbers of threads, and how they wait"),
+    "formats": Bench("bench_formats.py", "float32 against bfloat16 and torch.compile", ("--rounds", "1")),
     "look-ahead": Bench("bench_look_ahead.py", "clicks on tokens computed ahead", ("--clicks", "6")),
     "pipe": Bench("bench_pipe.py", "the border between the processes"),
-    "decoding": Bench("bench_decoding.py", "bars and sliders"),
+    "decoding": Bench("bench_decoding.py", "bars and sliders", ("--vocabulary", "262144")),
     "grammar": Bench("bench_grammar.py", "masks of a grammar, and a slider under it"),
     "store": Bench("bench_store.py", "the library"),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
@@ -81,11 +80,6 @@ def run(bench: Bench, folder: Path, options: argparse.Namespace) -> dict[str, ob
         "figures": [asdict(line) for line in lines if isinstance(line, Figure)],
         "facts": [asdict(line) for line in lines if isinstance(line, Fact)],
     }
-
-
-def machine() -> dict[str, object]:
-    load = os.getloadavg() if hasattr(os, "getloadavg") else None
-    return {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(), "load": load}
 
 
 def main() -> int:

@@ -1,13 +1,12 @@
-"""Milliseconds of one evaluation of the decoding chain, against sorting the vocabulary anew each time.
+"""Milliseconds of one evaluation of the decoding chain: ``python tests/bench/bench_decoding.py [--json FILE]``.
 
-Run by hand: ``python tests/bench/bench_decoding.py [vocabulary]``. Prints medians of CPU time on one thread; asserts
-nothing.
+The baseline sorts the vocabulary and takes a softmax of all of it for every filter, each time. Medians of processor
+time on one thread, ours and the baseline in turns; asserts nothing.
 """
 
 from __future__ import annotations
 
-import statistics
-import sys
+import argparse
 import time
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from report import Line, add_json_option, compare, peak_memory, publish
 
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import SamplingParams
@@ -42,14 +42,11 @@ def naive(raw: NDArray[np.float32], temperature: float, top_k: int, top_p: float
     return probabilities
 
 
-def median_ms(work: Callable[[], Any]) -> float:
-    """Median CPU milliseconds of ``work`` on this thread."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.thread_time()
-        work()
-        times.append(time.thread_time() - start)
-    return statistics.median(times) * 1e3
+def processor_seconds(work: Callable[[], Any]) -> float:
+    """Of this thread."""
+    start = time.thread_time()
+    work()
+    return time.thread_time() - start
 
 
 def cases(raw: NDArray[np.float32]) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -81,14 +78,21 @@ def cases(raw: NDArray[np.float32]) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def main() -> None:
-    vocabulary = int(sys.argv[1]) if len(sys.argv) > 1 else 262_144
-    raw = np.random.default_rng(0).gumbel(0, 2, vocabulary).astype(np.float32)
-    baseline = median_ms(lambda: naive(raw, 0.7, 50, 0.9, 0.05))
-    print(f"vocabulary {vocabulary}, median CPU milliseconds of {REPEATS}")
-    print(f"{baseline:8.2f}         baseline: sort and full softmax at every evaluation")
-    for name, work in cases(raw):
-        took = median_ms(work)
-        print(f"{took:8.2f}  {baseline / took:6.1f}x {name}")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--vocabulary", type=int, nargs="*", default=[49_152, 262_144])
+    add_json_option(parser)
+    options = parser.parse_args()
+    lines: list[Line] = []
+    for size in options.vocabulary:
+        raw = np.random.default_rng(0).gumbel(0, 2, size).astype(np.float32)
+        for name, work in cases(raw):
+            pairs = [
+                (processor_seconds(work), processor_seconds(lambda raw=raw: naive(raw, 0.7, 50, 0.9, 0.05)))
+                for _ in range(REPEATS)
+            ]
+            ours, theirs = zip(*pairs, strict=True)
+            lines.append(compare(f"{size}: {name}", ours, "sort and softmax each time", theirs))
+    publish(f"Bars and sliders, processor time, medians of {REPEATS}", [*lines, peak_memory()], options.json)
 
 
 if __name__ == "__main__":

@@ -12,17 +12,15 @@ where it says "session", with every node saved in a library. The baselines:
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import torch
+from report import Figure, Line, add_json_option, compare, engine_memory, peak_memory, publish, seconds
 from transformers import GenerationConfig
 
 from explorer.decoding.params import SamplingParams, Settings
@@ -34,35 +32,12 @@ from explorer.models.transformers_model import TransformersModel
 from explorer.search.beam_settings import BeamSettings
 from explorer.search.expand import rounds
 from explorer.search.plans import BestFirst
-from explorer.search.rows import Continuations, NodeRow
+from explorer.search.rows import Continuations, node_rows
 from explorer.workspace import Workspace
 
 PASSAGE = "The quick brown fox reads about the history of France, its rivers, and the people who live there. "
 CHILDREN = 64
 BEAM_TOKENS = 32
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Milliseconds of ours and of a baseline, medians over the rounds; ``ratio`` is the median of baseline / ours."""
-
-    name: str
-    ours_ms: float
-    baseline: str
-    baseline_ms: float
-    ratio: float
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def figure(name: str, ours: Sequence[float], baseline: str, theirs: Sequence[float]) -> Figure:
-    ratios = [their / our for our, their in zip(ours, theirs, strict=True)]
-    middle = statistics.median
-    return Figure(name, 1e3 * middle(ours), baseline, 1e3 * middle(theirs), middle(ratios))
 
 
 class Bench:
@@ -89,9 +64,8 @@ class Bench:
     def look(self, prefix: TokenIds, paths: Sequence[TokenIds], count: int) -> list[Continuations]:
         """What a session does with the logits, its library left out."""
         logits = self.workspace.engine.next_token_logits([prefix + path for path in paths])
-        rows = [NodeRow(raw, SamplingParams(), StepContext(prefix, (), ())) for raw in logits]
-        for row in rows:
-            row.observation  # noqa: B018 - computed for the library
+        context = StepContext(prefix, (), ())
+        rows = node_rows(list(logits), SamplingParams(), [context] * len(paths))
         return [row.likeliest(count) for row in rows]
 
     def children(self, tokens: int, repeats: int) -> list[Figure]:
@@ -107,7 +81,7 @@ class Bench:
             with torch.inference_mode():
                 whole.append(seconds(lambda node=node: self.model._fresh._model.whole([(*node, 1)])))
         name = f"{CHILDREN} children of a {tokens}-token node, each"
-        return [figure(name, together, "one at a time", alone), figure(name, together, "whole prefix", whole)]
+        return [compare(name, together, "one at a time", alone), compare(name, together, "whole prefix", whole)]
 
     def best_first(self, nodes: int, baseline_nodes: int, tokens: int, repeats: int) -> list[Figure]:
         """Best-first to so many nodes through a session, per node, against one path a call."""
@@ -121,7 +95,7 @@ class Bench:
                 BestFirst(baseline_nodes), lambda paths, n, p=prefix: self.look(p, paths, n), lambda path: False, 1
             )
             alone.append(seconds(lambda work=singly: list(work)) / baseline_nodes)
-        return [figure(f"best-first to {nodes} nodes in a session, each", ours, "one at a time", alone)]
+        return [compare(f"best-first to {nodes} nodes in a session, each", ours, "one at a time", alone)]
 
     # --- beams -------------------------------------------------------------------------------------------------------
 
@@ -138,7 +112,7 @@ class Bench:
             theirs.append(time.perf_counter() - start)
             same += found == generated
         name = f"{beams} beams, {BEAM_TOKENS} tokens after {tokens}, in a session"
-        return figure(name, ours, "generate()", theirs), same
+        return compare(name, ours, "generate()", theirs), same
 
     def _search(self, prompt: TokenIds, beams: int) -> TokenIds:
         settings = Settings().with_stopping(max_new_tokens=BEAM_TOKENS, eos_token_ids=())
@@ -151,6 +125,7 @@ class Bench:
             num_beams=beams, do_sample=False, max_new_tokens=BEAM_TOKENS, eos_token_id=None, pad_token_id=0
         )
         ids = torch.tensor([prompt], device=self.network.device)
+        torch.set_num_threads(self.info.environment.threads)  # a step of ours may have taken fewer
         with torch.inference_mode():
             result = self.network.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config)
         return tuple(result[0, len(prompt) :].tolist())
@@ -165,33 +140,26 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=["children", "best-first", "beams"], default=None)
-    parser.add_argument("--json", type=Path, default=None, help="also write the figures to this file")
+    add_json_option(parser)
     options = parser.parse_args()
-    figures: list[Figure] = []
+    lines: list[Line] = []
     with TemporaryDirectory() as folder:
         bench = Bench(options.model, options.threads, Path(folder))
         environment = bench.info.environment
-        torch.set_num_threads(environment.threads)
-        print(
-            f"{options.model}, {environment.device} {environment.dtype}, {environment.threads} threads, "
-            f"{options.rounds} rounds, ms"
-        )
         try:
             if options.only in (None, "children"):
-                figures += bench.children(options.tokens, options.rounds)
+                lines += bench.children(options.tokens, options.rounds)
             if options.only in (None, "best-first"):
-                figures += bench.best_first(options.nodes, options.baseline_nodes, options.tokens, options.rounds)
+                lines += bench.best_first(options.nodes, options.baseline_nodes, options.tokens, options.rounds)
             for beams, tokens in ((4, 20), (8, 20), (8, 500)) if options.only in (None, "beams") else ():
                 found, same = bench.beams(beams, tokens, options.rounds)
                 print(f"{found.name}: the same result as generate() in {same} of {options.rounds} rounds")
-                figures.append(found)
+                lines.append(found)
+            lines += [peak_memory(), *engine_memory(bench.workspace.engine.pid)]
         finally:
             bench.workspace.close()
-    for one in figures:
-        print(f"{one.name:<58}{one.ours_ms:10.2f}  {one.baseline:<14}{one.baseline_ms:10.2f}{one.ratio:8.2f}x")
-    if options.json is not None:
-        data = {"model": options.model, "rounds": options.rounds, "figures": [asdict(one) for one in figures]}
-        options.json.write_text(json.dumps(data, indent=2), "utf-8")
+    title = f"{options.model}, {environment.device} {environment.dtype}, {environment.threads} threads"
+    publish(f"{title}, {options.rounds} rounds", lines, options.json)
 
 
 if __name__ == "__main__":

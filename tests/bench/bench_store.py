@@ -1,12 +1,16 @@
-"""How fast the library is: ``python tests/bench/bench_store.py [folder]``. Prints figures and asserts none."""
+"""How fast the library is: ``python tests/bench/bench_store.py [--folder FOLDER] [--json FILE]``. Asserts nothing.
+
+Each figure is of one go over a library of its own, but for single appends, of which a thousand are timed.
+"""
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -15,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "store"))
 
 import store_samples as samples
+from report import Fact, Line, add_json_option, peak_memory, publish
 
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord
@@ -25,11 +30,21 @@ NODES = 100_000
 SESSIONS = 10_000
 
 
-@contextmanager
-def timed(what: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    print(f"{what:<72}{time.perf_counter() - start:9.3f} s", flush=True)
+class Bench:
+    """Collects the figures of one library."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self._lines = lines
+
+    def say(self, name: str, value: float, unit: str, rounds: int = 1) -> None:
+        self._lines.append(Fact(name, value, unit, rounds))
+        print(self._lines[-1].row(), flush=True)
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.say(what, time.perf_counter() - start, "s")
 
 
 def new_session(store: SessionStore, prompt_tokens: int = 8) -> int:
@@ -37,7 +52,7 @@ def new_session(store: SessionStore, prompt_tokens: int = 8) -> int:
     return store.create_session(samples.state(prompt=prompt), samples.model(), samples.vocabulary(), samples.START)
 
 
-def bench_append(store: SessionStore, prompt_tokens: int, steps: int = 1000) -> None:
+def bench_append(bench: Bench, store: SessionStore, prompt_tokens: int, steps: int = 1000) -> None:
     """One drawn step with an observation of 256 tokens a command, as the session appends it."""
     prompt = Prompt("raw", "word " * prompt_tokens, tuple(range(prompt_tokens)))
     state = samples.state(prompt=prompt)
@@ -50,10 +65,13 @@ def bench_append(store: SessionStore, prompt_tokens: int, steps: int = 1000) -> 
         store.append(session_id, command)
         times.append(1000 * (time.perf_counter() - start))
     times.sort()
-    print(
-        f"append, prompt of {prompt_tokens} tokens: median {statistics.median(times):.2f} ms, "
-        f"99 % {times[int(0.99 * steps)]:.2f} ms, worst {times[-1]:.2f} ms"
-    )
+    name = f"append a step, prompt of {prompt_tokens} tokens"
+    for what, value in (
+        ("", statistics.median(times)),
+        (", 99 % take at most", times[int(0.99 * steps)]),
+        (", at worst", times[-1]),
+    ):
+        bench.say(name + what, value, "ms", steps)
 
 
 def chain_commands(length: int) -> list[CommandRecord]:
@@ -64,10 +82,10 @@ def chain_commands(length: int) -> list[CommandRecord]:
     return commands
 
 
-def bench_expansion(store: SessionStore) -> None:
+def bench_expansion(bench: Bench, store: SessionStore) -> None:
     """A tree of 100 000 nodes made by 100 commands of 1 000 nodes each."""
     session_id, state = new_session(store), samples.state()
-    with timed(f"append {NODES} nodes in 100 commands"):
+    with bench.timed(f"append {NODES} nodes in 100 commands"):
         for seq in range(1, 101):
             first = (seq - 1) * 1000 + 1
             parents = range(first - 1000, first) if seq > 1 else [0] * 1000
@@ -75,63 +93,69 @@ def bench_expansion(store: SessionStore) -> None:
                 Node(first + n, parent, n if seq == 1 else 3, seq, samples.edge()) for n, parent in enumerate(parents)
             )
             store.append(session_id, samples.command(seq, state, state, "expand", added=nodes))
-    with timed(f"load {NODES} nodes of 100 commands"):
+    with bench.timed(f"load {NODES} nodes of 100 commands"):
         store.load(session_id)
-    with timed(f"hide {NODES // 2} nodes (undo of a large gesture)"):
+    with bench.timed(f"hide {NODES // 2} nodes (undo of a large gesture)"):
         hidden = frozenset(range(NODES // 2 + 1, NODES + 1))
         store.set_command_states(session_id, {100: "undone"}, hidden, frozenset(), state)
-    with timed(f"delete the session of {NODES} nodes"):
+    with bench.timed(f"delete the session of {NODES} nodes"):
         store.delete_session(session_id)
 
 
-def bench_steps(store: SessionStore) -> None:
+def bench_steps(bench: Bench, store: SessionStore) -> None:
     """A tree of 100 000 nodes made by as many single steps."""
     session_id = new_session(store)
     commands = chain_commands(NODES)
-    with timed(f"append {NODES} single steps"):
+    with bench.timed(f"append {NODES} single steps"):
         for command in commands:
             store.append(session_id, command)
     for _ in range(2):
-        with timed(f"load {NODES} nodes of {NODES} commands with a step each"):
+        with bench.timed(f"load {NODES} nodes of {NODES} commands with a step each"):
             store.load(session_id)
-    with timed("undo one step there"):
+    with bench.timed("undo one step there"):
         store.set_command_states(session_id, {NODES: "undone"}, frozenset({NODES}), frozenset(), commands[-1].before)
-    with timed("delete it"):
+    with bench.timed("delete it"):
         store.delete_session(session_id)
 
 
-def bench_summaries(store: SessionStore) -> None:
+def bench_summaries(bench: Bench, store: SessionStore) -> None:
     first = samples.chain(3)
-    with timed(f"create {SESSIONS} sessions"):
+    with bench.timed(f"create {SESSIONS} sessions"):
         for n in range(SESSIONS):
             created = samples.START + timedelta(minutes=n)
             session_id = store.create_session(samples.state(), samples.model(), samples.vocabulary(), created)
             if n % 2 == 0:
                 store.append(session_id, replace(first[0], stops=(samples.stop(1),)))
     for _ in range(2):
-        with timed(f"summaries of {SESSIONS} sessions"):
+        with bench.timed(f"summaries of {SESSIONS} sessions"):
             store.summaries()
-    with timed("summaries of the last 100"):
+    with bench.timed("summaries of the last 100"):
         store.summaries(100)
 
 
 def main() -> None:
-    sections: list[Callable[[SessionStore], None]] = [
-        lambda store: bench_append(store, 8),
-        lambda store: bench_append(store, 8000),
-        bench_expansion,
-        bench_steps,
-        bench_summaries,
-    ]
-    parent = sys.argv[1] if len(sys.argv) > 1 else None
-    for section in sections:
-        with tempfile.TemporaryDirectory(dir=parent) as folder:
-            with timed("open a new library"):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--folder", default=None, help="where the libraries lie while they are measured")
+    add_json_option(parser)
+    options = parser.parse_args()
+    sections = {
+        "short": lambda bench, store: bench_append(bench, store, 8),
+        "long": lambda bench, store: bench_append(bench, store, 8000),
+        "expansion": bench_expansion,
+        "steps": bench_steps,
+        "summaries": bench_summaries,
+    }
+    lines: list[Line] = []
+    bench = Bench(lines)
+    for name, section in sections.items():
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            with bench.timed(f"{name}: open a new library"):
                 store = SessionStore.open(Path(folder) / "library.sqlite")
             with store:
-                section(store)
+                section(bench, store)
                 size = sum(file.stat().st_size for file in Path(folder).iterdir())
-            print(f"on disk: {size / 2**20:.1f} MiB\n", flush=True)
+            bench.say(f"{name}: on disk", size / 2**20, "MiB")
+    publish("The library", [*lines, peak_memory()], options.json)
 
 
 if __name__ == "__main__":
