@@ -22,8 +22,9 @@ class PictureOptions:
     ``content``: the whole tree, what is in sight of it (where somebody looks at it), or only the path to ``node``; no
     node means the one that is current. ``scale``: pixels of the file for every pixel on the screen; of a vector format
     the size in CSS pixels (1/96 inch). ``title`` is printed above the tree unless it is empty. ``stamp``: lines with
-    model, settings, seed, date and program version. ``layout`` and ``orientation`` None: as the tree is looked at where
-    it comes from, else every leaf in a row of its own, growing to the right.
+    model, settings, seed, date and program version. ``layout``, ``orientation`` and
+    ``phrases`` (chains without branching in one box) None: as the tree is looked at where it comes from, else every
+    leaf in a row of its own, growing to the right, with phrases.
     """
 
     content: PictureContent = "tree"
@@ -36,3 +37,4 @@ class PictureOptions:
     theme: PictureTheme = "publication"
     layout: PictureLayout | None = None
     orientation: PictureOrientation | None = None
+    phrases: bool | None = None

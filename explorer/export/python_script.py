@@ -226,6 +226,8 @@ def _steps_section(
 
 
 def _why_forced(step: StepRecord, filters: Filters) -> str:
+    if step.how == "drawn" and step.seed is None:
+        return "drawn with a seed that was not recorded"
     known = _WHY_FORCED.get(step.how)
     return known if known is not None else f"chosen under {filters.why_not(step)}, which transformers does not have"
 

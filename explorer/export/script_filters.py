@@ -110,7 +110,7 @@ class Filters:
 
     def of(self, step: StepRecord) -> FilterSet | None:
         """The filters that decided a step; None where the token was not decided by them, or they cannot be run."""
-        if step.how not in ("greedy", "drawn"):
+        if step.how not in ("greedy", "drawn") or (step.how == "drawn" and step.seed is None):
             return None
         found = self._add(step.settings)
         return None if found.unknown else found

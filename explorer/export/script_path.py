@@ -25,7 +25,7 @@ from explorer.search.beam_settings import BeamSettings
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord, SessionState, StepRecord
 from explorer.text import Prompt, TokenIds, Vocabulary, path_pieces
-from explorer.tree import ROOT, NodeId, TokenTree
+from explorer.tree import ROOT, Node, NodeId, TokenTree
 
 # A search that ended like this ran its course, so that generate() run again ends the same way.
 _COMPLETE: Final = frozenset(
@@ -105,7 +105,7 @@ def script_path(
         model=model,
         environment=_environment(model, commands),
         prompt=state.prompt,
-        steps=_steps(nodes, commands) if nodes else (),
+        steps=_steps([tree.node(node) for node in nodes], commands, state.settings) if nodes else (),
         texts=tuple(piece.text for piece in pieces),
         labels=tuple(vocabulary.label(token_id) for token_id in ids),
         now=state.settings,
@@ -144,26 +144,27 @@ def _environment(model: ModelInfo, commands: Iterable[CommandRecord]) -> Environ
     return Environment(**noted[-1]) if noted else model.environment
 
 
-def _steps(nodes: Sequence[NodeId], commands: Iterable[CommandRecord]) -> tuple[StepRecord, ...]:
+def _steps(nodes: Sequence[Node], commands: Iterable[CommandRecord], now: Settings) -> tuple[StepRecord, ...]:
     """How each node can be reached again: of all steps into it, one that decided by itself if there is any.
 
     Steps of one greedy run go together where they cover the whole path, which is what generate() can do; else the last
-    one that was greedy or drawn, else the first.
+    one that was greedy or drawn, else the first. A node without a step is as its edge says.
     """
-    wanted = set(nodes)
-    found: dict[NodeId, list[StepRecord]] = defaultdict(list)
+    found: dict[NodeId, list[StepRecord]] = {node.id: [] for node in nodes}
     for command in commands:
         for step in command.steps:
-            if step.node in wanted:
+            if step.node in found:
                 found[step.node].append(step)
-    greedy = [{step.settings.digest(): step for step in found[node] if step.how == "greedy"} for node in nodes]
+    greedy = [{s.settings.digest(): s for s in found[node.id] if s.how == "greedy"} for node in nodes]
     for digest in greedy[-1]:
         if all(digest in steps for steps in greedy):
             return tuple(steps[digest] for steps in greedy)
-    deciding = ("greedy", "drawn")
-    return tuple(
-        next((step for step in reversed(found[node]) if step.how in deciding), None) or found[node][0] for node in nodes
-    )
+    return tuple(_deciding(found[node.id]) or StepRecord.into(node, now) for node in nodes)
+
+
+def _deciding(steps: Sequence[StepRecord]) -> StepRecord | None:
+    by_itself = [step for step in steps if step.how in ("greedy", "drawn")]
+    return by_itself[-1] if by_itself else next(iter(steps), None)
 
 
 def _beam(node_id: NodeId, tree: TokenTree, commands: Iterable[CommandRecord]) -> BeamPath | None:

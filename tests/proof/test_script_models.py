@@ -136,6 +136,23 @@ def test_a_grammar_is_not_in_transformers_so_its_tokens_are_given(workspace: Wor
     execute(source)
 
 
+def test_a_draw_whose_seed_is_not_known_is_given(path: ScriptPath) -> None:
+    """A node that came without its steps says how it was chosen, but not with which seed."""
+    source = source_of(replace(path, steps=tuple(replace(step, seed=None) for step in path.steps)))
+    assert source.count("drawn with a seed that was not recorded") == 2
+    assert tuple(execute(source)[0]["ids"][2:]) == path.ids
+
+
+def test_a_long_path_is_written_quickly_enough_to_be_looked_at(path: ScriptPath) -> None:
+    """5 000 tokens, and a prompt as long."""
+    many = 2500
+    prompt = Prompt("ids", "", tuple(range(1000)) * 5)
+    long = replace(path, prompt=prompt, steps=path.steps * many, texts=path.texts * many, labels=path.labels * many)
+    source = source_of(neural(long, "owner/name"))
+    assert source.count('"drawn"') >= 5000
+    assert len(source) < 2_000_000
+
+
 def _path(workspace: Workspace, session: Session) -> ScriptPath:
     assert session.save()
     assert session.id is not None
