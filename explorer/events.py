@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer.annotations import Annotation
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.pipeline import Distribution
 from explorer.decoding.processors import StepContext
@@ -21,7 +23,7 @@ class Change:
 
     ``stops`` are the stop events it recorded, with their nodes. ``undo`` and ``redo`` name the command kinds that would
     be undone and redone next, None where there is none. ``unsaved`` counts commands that could not be written to the
-    library yet.
+    library yet. ``annotations`` are all stars and notes after it, None where it did not change them.
     """
 
     number: int
@@ -35,6 +37,7 @@ class Change:
     undo: str | None = None
     redo: str | None = None
     unsaved: int = 0
+    annotations: Mapping[NodeId, Annotation] | None = None
 
     @property
     def stop(self) -> tuple[NodeId, StopEvent] | None:

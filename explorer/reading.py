@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from explorer.annotations import Annotation, annotations_of
 from explorer.decoding.grammar_mass import grammar_logmass
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import SamplingParams, Settings
@@ -86,6 +87,11 @@ class SessionReading:
     def commands(self) -> tuple[CommandRecord, ...]:
         """Every command ever given, undone and abandoned ones included."""
         return self._ledger.commands
+
+    @property
+    def annotations(self) -> dict[NodeId, Annotation]:
+        """The stars and notes on nodes, deleted ones included."""
+        return annotations_of(self._ledger.commands)
 
     @property
     def undo_kind(self) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Literal
 
+from explorer.annotations import ANNOTATE, NO_ANNOTATION, Annotation, annotation_details
 from explorer.decoding.choice import Choice, draw, draw_uniform, greedy, manual
 from explorer.decoding.foresight import foreseen_token
 from explorer.decoding.grammar_mass import grammar_logmass
@@ -152,6 +153,21 @@ class Session(SessionReading):
         current = self.tree.node(node_id).parent if self.state.current in hidden else self.state.current
         return self.commit("delete", origin, replace(self.state, current=current), hidden=hidden)
 
+    def annotate(
+        self, node_id: NodeId, *, star: bool | None = None, note: str | None = None, origin: str = "user"
+    ) -> Change | None:
+        """Put a star or a note on a node (the prompt included); None leaves either as it is, "" takes the note away.
+
+        None where nothing would change. Raises KeyError for a node that is not in the tree.
+        """
+        if node_id not in self.tree:
+            raise KeyError(node_id)
+        before = self.annotations.get(node_id, NO_ANNOTATION)
+        after = Annotation(before.star if star is None else star, before.note if note is None else note.strip())
+        if after == before:
+            return None
+        return self.commit(ANNOTATE, origin, details=annotation_details(node_id, after))
+
     def undo(self, origin: str = "user") -> Change | None:
         """Take the last gesture back; None when there is none. Never calls the model."""
         return self._emit_reversal("undo", self._ledger.undo(), origin)
@@ -186,7 +202,13 @@ class Session(SessionReading):
         command = self._ledger.commit(kind, origin, after, group=group, **parts)
         stops = tuple((stop.node, stop.event) for stop in command.stops)
         return self._emit(
-            kind, origin, added=command.added, hidden=command.hidden, revealed=command.revealed, stops=stops
+            kind,
+            origin,
+            added=command.added,
+            hidden=command.hidden,
+            revealed=command.revealed,
+            stops=stops,
+            annotations=self.annotations if kind == ANNOTATE else None,
         )
 
     # --- stepping ----------------------------------------------------------------------------------------------------
@@ -208,9 +230,7 @@ class Session(SessionReading):
         distribution = self._require_distribution(node_id, cancel, self._guess(how, node_id))
         if distribution.kept == 0:
             generated = self.tree.token_ids(node_id)
-            event = no_candidates_event(
-                distribution.no_candidates_stage, len(generated), self.grammar_after(generated)
-            )
+            event = no_candidates_event(distribution.no_candidates_stage, len(generated), self.grammar_after(generated))
             return self._record_stop(node_id, event, origin, group)
         if how == "greedy":
             choice = greedy(distribution)
@@ -300,7 +320,8 @@ class Session(SessionReading):
     def _emit_reversal(self, name: str, reversal: Reversal | None, origin: str) -> Change | None:
         if reversal is None:
             return None
-        return self._emit(name, origin, hidden=reversal.hide, revealed=reversal.reveal)
+        annotations = self.annotations if reversal.kind == ANNOTATE else None
+        return self._emit(name, origin, hidden=reversal.hide, revealed=reversal.reveal, annotations=annotations)
 
     def _emit(self, command: str, origin: str, **parts: Any) -> Change:
         self._changes += 1

@@ -271,14 +271,21 @@ def path_pieces(vocabulary: Vocabulary, ids: Sequence[int]) -> list[PathPiece]:
     pending = b""
     pieces: list[PathPiece] = []
     for token_id in ids:
-        piece = None if pending else vocabulary.whole_piece(token_id)
-        if piece is None:
-            piece, pending = _joined_piece(vocabulary, token_id, pending)
+        piece, pending = next_piece(vocabulary, token_id, pending)
         if at_start and piece.text:
             at_start = False
             piece = replace(piece, text=piece.text.removeprefix(" "))
         pieces.append(piece)
     return pieces
+
+
+def next_piece(vocabulary: Vocabulary, token_id: int, before: bytes) -> tuple[PathPiece, bytes]:
+    """A token after ``before``, the bytes that the path has left unfinished, and what is unfinished after it.
+
+    The space that some decoders drop at the very start of a text is still there.
+    """
+    piece = None if before else vocabulary.whole_piece(token_id)
+    return (piece, b"") if piece is not None else _joined_piece(vocabulary, token_id, before)
 
 
 def _joined_piece(vocabulary: Vocabulary, token_id: int, before: bytes) -> tuple[PathPiece, bytes]:

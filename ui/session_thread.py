@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from explorer.annotations import Annotation
 from explorer.engine.protocol import EngineMemory
 from explorer.events import Change, NodeView
 from explorer.messages import EngineError, ExplorerError, UserMessage
@@ -50,6 +51,7 @@ class OpenedSession:
     undo: str | None
     redo: str | None
     unsaved: int
+    annotations: dict[NodeId, Annotation] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,4 +273,5 @@ def opened_session(serial: int, session: Session) -> OpenedSession:
         undo=session.undo_kind,
         redo=session.redo_kind,
         unsaved=session.unsaved,
+        annotations=session.annotations,
     )

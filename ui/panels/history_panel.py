@@ -21,6 +21,7 @@ KIND_LABELS: dict[str, str] = {
     "settings": N_("Change the settings"),
     "seed": N_("Change the seed"),
     "rename": N_("Rename"),
+    "annotate": N_("Star or note"),
     "delete": N_("Delete a branch"),
     "expand": N_("Expand"),
     "beam": N_("Beam search"),
