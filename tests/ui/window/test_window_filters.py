@@ -212,10 +212,10 @@ def test_c02_the_ends_of_top_p(hands: Hands, qtbot: QtBot) -> None:
     assert slider is not None
     slider.setFocus()
     qtbot.keyClick(slider, Qt.Key.Key_Home)
-    _settle(hands.explorer)
+    qtbot.waitUntil(lambda: hands.distribution.kept == 1)
     assert hands.chances(4) == [1, 0, 0, 0]
     qtbot.keyClick(slider, Qt.Key.Key_End)
-    _settle(hands.explorer)
+    qtbot.waitUntil(lambda: hands.distribution.kept == 4)
     assert hands.chances(4) == pytest.approx([0.6439, 0.2369, 0.0871, 0.0321], abs=1e-4)
     hands.set("top_p", 1.5)
     assert hands.window.settings.draft.sampling.number("top_p") <= 1.0
