@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
 
 from churn import Churn, Resources
-from report import Fact, add_json_option, publish
+from report import Fact, Line, add_json_option, peak_memory, publish
 from tiny_models import save_tiny_model
 
 from explorer.engine.client import Engine
@@ -54,13 +54,15 @@ def main() -> None:
         f"{sum(churn.done.values())} requests and notes ({dict(churn.done)}), budget {BUDGET >> 20} MiB, "
         f"{time.perf_counter() - start:.0f} s; between a fifth and all of them:"
     )
-    lines = [
+    lines: list[Line] = [
         Fact("growth of the engine's memory", (late.memory - early.memory) / 2**20, "MiB"),
         Fact("growth of its open files", late.child_files - early.child_files, ""),
         Fact("growth of its threads", late.child_threads - early.child_threads, ""),
         Fact("growth of open files here", late.files - early.files, ""),
         Fact("growth of threads here", late.threads - early.threads, ""),
         Fact("growth of child processes", late.children - early.children, ""),
+        Fact("memory of the engine process", late.memory / 2**20, "MiB"),
+        peak_memory(),
     ]
     publish(title, lines, options.json)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from report import Fact, Figure, add_json_option, compare, publish
+from report import Fact, Line, add_json_option, compare, engine_memory, peak_memory, publish
 
 from explorer.engine.client import LOOK_AHEAD
 from explorer.engine.look_ahead import DELAY_SECONDS
@@ -76,13 +76,15 @@ def main() -> None:
             on = bench.clicks(clicks, ahead=True, rank=0, rest=REST_SECONDS)
             beside_off = bench.clicks(clicks, ahead=False, rank=UNLIKELY, rest=None)
             beside_on = bench.clicks(clicks, ahead=True, rank=UNLIKELY, rest=None)
+            memory = [peak_memory(), *engine_memory(workspace.engine.pid)]
         finally:
             workspace.close()
-    lines: list[Figure | Fact] = [
+    lines: list[Line] = [
         compare("click on a looked-ahead token to its bars, saved", on, "not looked ahead", off),
         compare("click on another token while looking ahead", beside_on, "not looking ahead", beside_off),
         Fact("the same at worst", 1e3 * max(beside_on), "ms"),
         Fact("not looking ahead at worst", 1e3 * max(beside_off), "ms"),
+        *memory,
     ]
     environment = info.environment
     title = f"{options.model}, {environment.device} {environment.dtype}, {environment.threads} threads, {clicks} clicks"

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
-from report import Fact, Figure, add_json_option, compare, median_ms, publish
+from report import Fact, Figure, add_json_option, compare, engine_memory, median_ms, peak_memory, publish
 
 from explorer.decoding.params import Settings
 from explorer.engine.client import LOOK_AHEAD
@@ -159,7 +159,7 @@ def main() -> None:
         lines: list[Figure | Fact] = []
         for how in ("greedy", "sample"):
             lines += bench.runs(how, baselines, options.rounds)
-        lines.append(bench.clicks(16))
+        lines += [bench.clicks(16), peak_memory(), *engine_memory(workspace.engine.pid)]
         title = f"{options.model}, {environment.device} {environment.dtype}, {environment.threads} threads"
         publish(f"{title}, {options.rounds} rounds", lines, options.json)
 

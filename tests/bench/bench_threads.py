@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from report import Figure, add_json_option, compare, publish
+from report import Line, add_json_option, compare, peak_memory, publish
 
 from explorer.engine.server import LIBRARY_SETTINGS
 
@@ -74,7 +74,7 @@ def main() -> None:
         return
     bare = {name: value for name, value in os.environ.items() if name not in WAITING}
     ours = bare | {name: LIBRARY_SETTINGS[name] for name in WAITING}
-    lines: list[Figure] = []
+    lines: list[Line] = []
     for busy in (False, True):
         with company(busy):
             own, spinning = measured(options.model, ours), measured(options.model, bare)
@@ -82,6 +82,7 @@ def main() -> None:
             threads, kind = key.split(":")
             name = f"{kind}, {threads} threads{', beside a busy program' if busy else ''}"
             lines.append(compare(name, times, "OpenMP's own waiting", spinning[key]))
+    lines.append(peak_memory())
     publish(f"{options.model}, node of 200 tokens", lines, options.json)
 
 
