@@ -82,7 +82,7 @@ def main() -> None:
             threads, kind = key.split(":")
             name = f"{kind}, {threads} threads{', beside a busy program' if busy else ''}"
             lines.append(compare(name, times, "OpenMP's own waiting", spinning[key]))
-    lines.append(peak_memory())
+    lines.append(peak_memory(of_children=True))
     publish(f"{options.model}, node of 200 tokens", lines, options.json)
 
 

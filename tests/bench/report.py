@@ -72,13 +72,15 @@ def compare(name: str, ours: Sequence[float], baseline_name: str, theirs: Sequen
     return Figure(name, 1e3 * middle(ours), baseline_name, 1e3 * middle(theirs), middle(ratios), "ms", len(ours))
 
 
-def peak_memory() -> Fact:
-    """The most main memory this process has held."""
+def peak_memory(*, of_children: bool = False) -> Fact:
+    """The most main memory this process has held, or the largest of those it has started and that have ended."""
+    name = "peak memory of the largest process" if of_children else "peak memory of the process"
     if sys.platform == "win32":
         peak = psutil.Process().memory_info().peak_wset
     else:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return Fact("peak memory of the process", peak / 2**20, "MiB")
+        who = resource.RUSAGE_CHILDREN if of_children else resource.RUSAGE_SELF
+        peak = resource.getrusage(who).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Fact(name, peak / 2**20, "MiB")
 
 
 def engine_memory(pid: int | None) -> list[Fact]:
