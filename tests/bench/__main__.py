@@ -56,6 +56,7 @@ BENCHES = {
     "store": Bench("bench_store.py", "the library"),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
     "panels": Bench("bench_panels.py", "ruler and curves while a slider moves", ("--moves", "20")),
+    "canvas": Bench("bench_canvas.py", "the tree at a hundred thousand nodes", ("--rounds", "2", "--steps", "60")),
     "window": Bench("bench_window.py", "start-up and smoothness of the window", ("--runs", "1")),
     "leak": Bench("bench_leak.py", "ten thousand requests, cancelled and evicted", ("--requests", "2000")),
     "gpu": Bench("bench_gpu.py", "the model side on a GPU"),

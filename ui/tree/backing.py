@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize
@@ -62,25 +64,31 @@ class Backing:
             self._pixmap = QPixmap(size)
             self._pixmap.setDevicePixelRatio(ratio)
         self._pixmap.fill(QColor(frame.colours.surface))
-        painter = QPainter(self._pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint_tree(painter, frame)
-        painter.end()
+        with _painter_on(self._pixmap) as painter:
+            paint_tree(painter, frame)
         self.patched = False
 
     def _paint_moved(self, frame: Frame, by: QPoint, ratio: float) -> None:
         self._pixmap.scroll(by.x(), by.y(), self._pixmap.rect())
-        painter = QPainter(self._pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for strip in _strips(self._pixmap.size(), by):
-            area = QRectF(strip.x() / ratio, strip.y() / ratio, strip.width() / ratio, strip.height() / ratio)
-            painter.setClipRect(area)
-            painter.fillRect(area, QColor(frame.colours.surface))
-            window = area.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
-            sight = Sight(frame.plan, frame.camera, frame.down, window)
-            paint_tree(painter, replace(frame, sight=sight, least_level=frame.level, most_level=frame.level))
-        painter.end()
+        with _painter_on(self._pixmap) as painter:
+            for strip in _strips(self._pixmap.size(), by):
+                area = QRectF(strip.x() / ratio, strip.y() / ratio, strip.width() / ratio, strip.height() / ratio)
+                painter.setClipRect(area)
+                painter.fillRect(area, QColor(frame.colours.surface))
+                window = area.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
+                sight = Sight(frame.plan, frame.camera, frame.down, window)
+                paint_tree(painter, replace(frame, sight=sight, least_level=frame.level, most_level=frame.level))
         self.patched = True
+
+
+@contextmanager
+def _painter_on(pixmap: QPixmap) -> Iterator[QPainter]:
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    try:
+        yield painter
+    finally:
+        painter.end()
 
 
 def _strips(size: QSize, by: QPoint) -> list[QRect]:

@@ -118,7 +118,10 @@ class CameraControl(QObject):
         self.look(goal.moved(middle - goal.screen(place)), glide=glide)
 
     def follow(self, place: QRectF) -> None:
-        """Bring a place (px at scale 1) into sight with as little movement as possible."""
+        """Bring a place (px at scale 1) into sight with as little movement as possible. Where everything is kept in
+        sight, that is done already."""
+        if self._least_fit is not None:
+            return
         goal = self.goal
         left_top, right_bottom = goal.screen(place.topLeft()), goal.screen(place.bottomRight())
         rect = QRectF(left_top, right_bottom).adjusted(*_AHEAD)

@@ -120,7 +120,7 @@ class NotePainter:
         head = int(frame.outline.head[node_id])
         if head not in self._rects or head in self._told:
             return
-        text = path_label(self._path_of(node_id), frame.stop_of(node_id) == "eos")
+        text = path_words(self._path_of(node_id), frame.stop_of(node_id) == "eos")
         rect = frame.rect_of(node_id)
         accent = QColor(frame.colours.accent)
         away = (7.5 + self._outset(head)) * self._scale
@@ -150,7 +150,7 @@ class NotePainter:
         if folded:
             texts.append((folded_words(frame, tail), True))
         elif tail != ROOT:
-            texts.append((path_label(self._paths[head], stop == "eos"), False))
+            texts.append((path_words(self._paths[head], stop == "eos"), False))
         ink = colours.accent if frame.current == tail else colours.quiet
         if self._write_behind(head, texts, QColor(ink)) and not folded:
             self._told.add(head)
@@ -259,6 +259,13 @@ def step_words(probability: float) -> str:
     if math.isnan(probability):
         return "?"
     return percent(min(1.0, probability)) if probability > 0 else tr("excluded")
+
+
+def path_words(logprob: float, ended: bool) -> str:
+    """The probability of a path as it stands behind a leaf."""
+    if math.isnan(logprob):
+        return "?"
+    return tr("excluded") if math.isinf(logprob) else path_label(logprob, ended)
 
 
 def folded_words(frame: Frame, node_id: int) -> str:

@@ -102,22 +102,21 @@ class TreeView(QWidget):
         ``stops`` gives the kinds of stop events by node, ``end_tokens`` the ids that end a text.
         """
         self._motion.stop()
-        focused, folded = self.focus_node is not None, bool(self.folded)
+        focus, folded = self.focus_node, self.folded
         self.scene.reset(prompt_label, nodes, hidden, current, stops or {}, end_tokens)
         self._place_first()
         self._tell()
-        if folded:
-            self.folds_changed.emit()
-        if focused:
-            self.focus_changed.emit(NO_NODE)
+        self._announce(focus, folded)
 
     def apply(self, change: Change) -> None:
         """Take over what one command changed."""
+        focus, folded = self.focus_node, self.folded
         with self._rearrangement(self.scene.current):
             self.scene.apply(change)
             self.scene.set_current(change.state.current)
         self._follow()
         self._tell()
+        self._announce(focus, folded)
 
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """The vocabulary behind the tokens; None before a session is open."""
@@ -126,13 +125,22 @@ class TreeView(QWidget):
 
     def set_current(self, node_id: int) -> None:
         """Mark the current node and bring it into sight, also out of folded branches."""
-        moved = node_id != self.scene.current
+        if node_id == self.scene.current:
+            self._follow()
+            return
+        focus, folded = self.focus_node, self.folded
         with self._rearrangement(self.scene.current):
             self.scene.set_current(node_id)
-        if moved:
-            self._tell_position()
         self._follow()
-        self._refresh()
+        self._tell()
+        self._announce(focus, folded)
+
+    def _announce(self, focus: int | None, folded: frozenset[int]) -> None:
+        """Tell if folds and focus are others than they were."""
+        if self.folded != folded:
+            self.folds_changed.emit()
+        if self.focus_node != focus:
+            self.focus_changed.emit(NO_NODE if self.focus_node is None else self.focus_node)
 
     def set_log_unit(self, unit: LogUnit) -> None:
         """Say logarithms in nats or bits."""
@@ -217,11 +225,12 @@ class TreeView(QWidget):
         self._fold(self.folded ^ {node_id}, node_id)
 
     def _fold(self, folded: Iterable[int], anchor: int) -> None:
+        before = self.folded
         with self._rearrangement(anchor):
             changed = self.scene.set_folded(folded)
         if changed:
             self._tell()
-            self.folds_changed.emit()
+            self._announce(self.focus_node, before)
 
     @property
     def focus_node(self) -> int | None:
@@ -238,7 +247,7 @@ class TreeView(QWidget):
         self._measured()
         self.look.place_first(self.scene.place_of(before if focus == ROOT else focus).center())
         self._tell()
-        self.focus_changed.emit(NO_NODE if focus == ROOT else focus)
+        self._announce(None if before == ROOT else before, self.folded)
 
     # --- looking around ----------------------------------------------------------------------------------------------
 
@@ -353,6 +362,12 @@ class TreeView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        try:
+            self._paint(painter)
+        finally:
+            painter.end()  # a painter that outlives an error here would take the program with it
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = self._frame()
         if not self.scene.is_open:
@@ -366,12 +381,11 @@ class TreeView(QWidget):
         if not (self.scene.is_open and self.scene.mirror.count):
             prompt = frame.rect_of(ROOT) if self.scene.is_open else None
             paint_hint(painter, QRectF(self.rect()), prompt, frame.colours)
-        paint_caption(painter, self._corners.caption_area(), self._frame().overlay.caption, frame.colours)
+        paint_caption(painter, self._corners.caption_area(), frame.overlay.caption, frame.colours)
         if self._focus_shown:
             painter.setPen(QPen(QColor(frame.colours.accent), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.rect().adjusted(1, 1, -1, -1))
-        painter.end()
 
     # --- saying ------------------------------------------------------------------------------------------------------
 
