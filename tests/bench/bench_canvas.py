@@ -1,8 +1,8 @@
 """The tree canvas at a hundred thousand nodes: layouts, frames while panning and zooming, one node more, memory.
 
-Frames are real paint events of a 1600 x 900 window (offscreen unless QT_QPA_PLATFORM says otherwise), along fixed ways of
-the camera: a pan at life size with labels, a zoom from the whole tree to life size and back, a pan half-way. A frame is
-timed from the gesture to the end of its painting. Prints and writes figures; asserts nothing.
+Frames are real paint events of a 1600 x 900 window (offscreen unless QT_QPA_PLATFORM says otherwise), along fixed ways
+of the camera: a pan at life size with labels, a zoom from the whole tree to life size and back, a pan half-way. A frame
+is timed from the gesture to the end of its painting. Prints and writes figures; asserts nothing.
 """
 
 from __future__ import annotations

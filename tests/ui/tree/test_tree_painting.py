@@ -89,7 +89,7 @@ def colours_in(image: QImage, step: int = 1) -> int:
 @pytest.fixture
 def busy(canvas: TreeCanvas, random_tree: RandomTree, make_change: MakeChange) -> TreeCanvas:
     """A tree with everything on it: stops, folds, stars, notes, marks and badges."""
-    canvas.reset("prompt", random_tree(160), frozenset(), 90, stops={30: "max_new_tokens"}, end_tokens=frozenset({4}))
+    canvas.reset("prompt", random_tree(160), frozenset(), 90, stops={159: "max_new_tokens"}, end_tokens=frozenset({4}))
     canvas.apply(make_change(90, stop=(160, StopEvent("stop_string", {}))))
     path = set(canvas.scene.mirror.path(90))
     for node_id in range(150, 30, -1):
