@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QHideEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QGuiApplication,
+    QHideEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -33,6 +42,7 @@ class _Table(QTableView):
     """Says which row the pointer is on, and when it leaves. The texts get what the other columns leave."""
 
     pointed = Signal(QModelIndex)
+    copied = Signal(QModelIndex)
 
     def fit_texts(self) -> None:
         header = self.horizontalHeader()
@@ -42,6 +52,12 @@ class _Table(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit_texts()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy) and self.currentIndex().isValid():
+            self.copied.emit(self.currentIndex())
+        else:
+            super().keyPressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -128,12 +144,15 @@ class RunsPanel(QWidget):
         describe(
             table,
             tr("Sampled runs"),
-            tr("A click or Enter goes to the node where the run ends; the tree shows its path. A header sorts."),
+            tr(
+                "A click or Enter goes to the node where the run ends; the tree shows its path. Ctrl+C copies its text, "
+                "a header sorts."
+            ),
         )
-        table.setToolTip("")  # each cell has one
         table.clicked.connect(self._go)
         table.activated.connect(self._go)
         table.pointed.connect(self._point)
+        table.copied.connect(lambda index: QGuiApplication.clipboard().setText(self._row(index).text))
         table.selectionModel().currentRowChanged.connect(lambda index, _: self._point(index))
         return table
 

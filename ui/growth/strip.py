@@ -10,6 +10,8 @@ from ui.format import tooltip
 from ui.growth.card import Card
 from ui.panels.common import GRID, describe, push_button, tool_button
 
+_BELOW_CAPTION = 11 * GRID  # of what is laid over the tree
+
 
 class GrowthStrip(Card):
     """Lies over ``parent``; hidden while there is nothing to say."""
@@ -74,7 +76,7 @@ class GrowthStrip(Card):
             width = max(0, metrics.horizontalAdvance(self._said) - surplus)
             self._text.setText(metrics.elidedText(self._said, Qt.TextElideMode.ElideRight, width))
         self.resize(min(self.sizeHint().width(), room), self.sizeHint().height())
-        self.move((self._over.width() - self.width()) // 2, 2 * GRID)
+        self.move((self._over.width() - self.width()) // 2, _BELOW_CAPTION)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self._over and not self.isHidden():

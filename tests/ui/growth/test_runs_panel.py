@@ -165,6 +165,13 @@ def test_the_table_is_copied_as_it_is_shown(panel: RunsPanel) -> None:
     assert lines[1] == f"1,{LARGE},2,eos,-1.25,-0.5,2,你好 🙂"
 
 
+def test_a_text_is_copied_by_key(panel: RunsPanel, qtbot: QtBot) -> None:
+    panel.set_runs(RunsShown(NAMES, shown()))
+    panel.table.selectRow(2)
+    qtbot.keyClick(panel.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == TEXTS[2]
+
+
 def test_another_batch_can_be_chosen(panel: RunsPanel, qtbot: QtBot) -> None:
     panel.set_runs(RunsShown(NAMES, shown()))
     titles = [panel._batches.itemText(place) for place in range(panel._batches.count())]
