@@ -145,8 +145,8 @@ class RunsPanel(QWidget):
             table,
             tr("Sampled runs"),
             tr(
-                "A click or Enter goes to the node where the run ends; the tree shows its path. Ctrl+C copies its text, "
-                "a header sorts."
+                "A click or Enter goes to the node where the run ends; the tree shows its path. Ctrl+C copies its "
+                "text, a header sorts."
             ),
         )
         table.clicked.connect(self._go)
