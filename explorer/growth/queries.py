@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from explorer.session import Session
 from explorer.store.records import CommandRecord
 from explorer.tree import NodeId
 
+_LEAST_TOLD: Final = math.log(1e-6)  # rarer matches count, but a node for each would bury the tree
+
 
 @dataclass(frozen=True, slots=True)
 class QueryProgress:
     """The answer after one round, which is saved. ``matches`` are the nodes at which a match is complete, all so far,
-    likeliest first, with their log-probabilities from the start."""
+    likeliest first, with their log-probabilities from the start; those below one in a million are counted only."""
 
     change: Change
     lower: float
@@ -162,12 +165,13 @@ class _Query:
     def _shown(self, one: QueryRound) -> QueryProgress:
         """Show what was looked at and the matches, and save the round."""
         gesture = self._gesture
-        paths = [path for path in (*one.looked, *(match.path for match in one.matches)) if path]
+        told = [match for match in one.matches if match.logprob >= _LEAST_TOLD]
+        paths = [path for path in (*one.looked, *(match.path for match in told)) if path]
         for path in paths:
             parent = self._kept[path[:-1]]
             place = int(np.flatnonzero(parent.token_ids == path[-1])[0])
             gesture.show(path, parent.edge(place, "expanded"))
-        new = tuple((gesture.node_of(match.path), match.logprob) for match in one.matches)
+        new = tuple((gesture.node_of(match.path), match.logprob) for match in told)
         self._looked += len(one.looked)
         self._bounds = (one.lower, one.upper)
         self._matches = _likeliest_first((*self._matches, *new))

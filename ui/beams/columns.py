@@ -52,6 +52,7 @@ def ending_columns() -> tuple[Column[EndingRow], ...]:
             lambda r, _: decimal(r.score),
             lambda r: r.score,
         ),
+        Column(N_("Text"), N_("What the path reads."), lambda r, _: one_line(r.text), is_text=True),
         Column(
             N_("Sum"),
             N_("The sum of log-probabilities since the search began."),
@@ -64,7 +65,6 @@ def ending_columns() -> tuple[Column[EndingRow], ...]:
             N_("What ended it, and in which step."),
             lambda r, _: _ending_words(r),
         ),
-        Column(N_("Text"), N_("What the path reads."), lambda r, _: one_line(r.text), is_text=True),
     )
 
 

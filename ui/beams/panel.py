@@ -89,11 +89,11 @@ class BeamsPanel(QWidget):
         self._head.setSpacing(GRID)
         self._head.addWidget(self._searches, 2)
         self._steps = (
-            tool_button("⏮", tr("First step"), lambda: self._slider.setValue(0)),
-            tool_button("◀", tr("Step before"), lambda: self._slider.setValue(self.place - 1)),
+            tool_button("|◁", tr("First step"), lambda: self._slider.setValue(0)),
+            tool_button("◁", tr("Step before"), lambda: self._slider.setValue(self.place - 1)),
             self._play,
             tool_button("▷", tr("Next step"), lambda: self._slider.setValue(self.place + 1)),
-            tool_button("⏭", tr("Last step"), lambda: self._slider.setValue(self._slider.maximum())),
+            tool_button("▷|", tr("Last step"), lambda: self._slider.setValue(self._slider.maximum())),
         )
         for button in self._steps:
             self._head.addWidget(button)

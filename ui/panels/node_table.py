@@ -53,7 +53,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
     def __init__(self, columns: Sequence[Column[Row]], is_quiet: Callable[[Row], bool]) -> None:
         super().__init__()
-        self._columns: Sequence[Column[Row]] = columns
+        self.columns: Sequence[Column[Row]] = columns
         self._is_quiet: Callable[[Row], bool] = is_quiet
         self._rows: Sequence[Row] = ()
         self._unit: LogUnit = "nats"
@@ -79,12 +79,12 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return 0 if parent is not None and parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._columns)
+        return 0 if parent is not None and parent.isValid() else len(self.columns)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
-        column = self._columns[section]
+        column = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             return tr(column.title)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -92,7 +92,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return self._alignment(column) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        row, column = self._rows[index.row()], self._columns[index.column()]
+        row, column = self._rows[index.row()], self.columns[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row, self._unit)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -137,7 +137,10 @@ class NodesTable(QTableView, Generic[Row]):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setStretchLastSection(True)
+        texts = [place for place, column in enumerate(model.columns) if column.is_text]
+        if texts:  # the last text takes what the others leave
+            header.setSectionResizeMode(texts[-1], QHeaderView.ResizeMode.Stretch)
+        header.setMinimumSectionSize(8 * GRID)
         describe(self, name, help_text)
         self.setToolTip("")  # each cell has one
         self.clicked.connect(self._go)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QSizePolicy,
     QSpinBox,
     QSplitter,
     QVBoxLayout,
@@ -120,12 +121,15 @@ class QueryPanel(QWidget):
         for row in (first, second):
             row.setSpacing(GRID)
         first.addWidget(self._pattern, 1)
-        first.addWidget(self._regex)
-        first.addWidget(self._ask)
-        for widget in (self._where, self._within, self._skip, self._reading, self._budget):
-            second.addWidget(widget)
+        for widget in (self._regex, self._marks, self._ask):
+            first.addWidget(widget)
+        for option in (self._where, self._within, self._reading, self._budget, self._skip):
+            second.addWidget(option)
         second.addStretch(1)
-        second.addWidget(self._marks)
+        second.setContentsMargins(0, 0, 0, 0)
+        options = QWidget()
+        options.setLayout(second)
+        options.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # must not widen the window
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self._list)
@@ -135,7 +139,7 @@ class QueryPanel(QWidget):
         layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
         layout.addLayout(first)
-        layout.addLayout(second)
+        layout.addWidget(options)
         for label in (self._error, self._answer):
             layout.addWidget(label)
         layout.addWidget(self._split, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
@@ -210,3 +210,18 @@ def test_every_action_has_help_and_no_two_share_a_key(lesson: Explorer) -> None:
             taken = keys.setdefault(sequence.toString(), action.objectName())
             both = {taken, action.objectName()}
             assert taken == action.objectName() or both == {"stop", "leave_editor"}, (sequence.toString(), both)
+
+
+def test_the_window_fits_a_small_screen_with_every_panel_in_front(lesson: Explorer) -> None:
+    """1280 x 800: no panel may ask for more, also not one that comes up later."""
+    window = lesson.window
+    window.resize(1280, 800)
+    shown = [name for name, dock in window.docks.items() if dock.isVisible()]
+    try:
+        for name in window.docks:
+            window.show_dock(name)
+            QCoreApplication.processEvents()
+            assert (window.width(), window.height()) == (1280, 800), name
+    finally:
+        for name, dock in window.docks.items():
+            dock.setVisible(name in shown)

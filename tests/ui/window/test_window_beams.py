@@ -72,7 +72,7 @@ def test_two_beams_escape_the_trap_step_by_step(trap: Explorer, press: Press, se
     slider = panel.findChild(QSlider)
     assert slider is not None
     assert panel.place == slider.maximum() == 2
-    assert texts(trap, 4, "pool")[0].startswith("Bx")
+    assert texts(trap, 1, "pool")[0].startswith("Bx")
     assert "Ended" in panel.said
 
     slider.setFocus()
