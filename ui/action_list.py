@@ -127,6 +127,85 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("motion", N_("Motion"), N_("New nodes slide in, and the view glides to its place."), switch=True),
     ActionSpec("reset_layout", N_("Reset layout"), N_("Put every panel back where it was at first.")),
     ActionSpec("palette", N_("All commands…"), N_("Find and run any command by its name."), ("Ctrl+K",)),
+    # Tree
+    ActionSpec(
+        "find_in_tree",
+        N_("Find in the tree…"),
+        N_("Look for a text, a token or a note among everything that was tried."),
+        ("Ctrl+Shift+F",),
+    ),
+    ActionSpec("find_next", N_("Next match"), N_("Go to the next node that was found."), ("F3",)),
+    ActionSpec("find_previous", N_("Previous match"), N_("Go to the node found before this one."), ("Shift+F3",)),
+    ActionSpec(
+        "fold",
+        N_("Fold or unfold"),
+        N_("Put what follows the current node out of sight, or show it again. Nothing is deleted."),
+        ("Z",),
+    ),
+    ActionSpec("unfold_all", N_("Unfold everything"), N_("Show again what was folded anywhere."), ("Shift+Z",)),
+    ActionSpec(
+        "focus_subtree",
+        N_("Only this subtree"),
+        N_("Show the current node and what follows it alone. Nothing is deleted."),
+        ("O",),
+    ),
+    ActionSpec("whole_tree", N_("Whole tree"), N_("Show everything again, not only a subtree."), ("Shift+O",)),
+    ActionSpec(
+        "zoom_branch",
+        N_("Zoom to the branch"),
+        N_("Bring the current node and everything that follows it into sight."),
+        ("Shift+F",),
+    ),
+    ActionSpec(
+        "zoom_path", N_("Zoom to the path"), N_("Bring the way from the prompt to the current node into sight.")
+    ),
+    ActionSpec("star", N_("Star"), N_("Put a star on the current node, or take it away."), ("*",)),
+    ActionSpec("note", N_("Note…"), N_("Write a note at the current node, or change it."), ("N",)),
+    ActionSpec(
+        "tree_leaf_slot", N_("A row for every end"), N_("Every path ends in a row of its own."), choice="tree_layout"
+    ),
+    ActionSpec("tree_tidy", N_("Tidy"), N_("Branches slide together as far as they can."), choice="tree_layout"),
+    ActionSpec("tree_right", N_("To the right"), N_("The tree grows to the right."), choice="tree_orientation"),
+    ActionSpec("tree_down", N_("Downwards"), N_("The tree grows downwards."), choice="tree_orientation"),
+    ActionSpec(
+        "tree_by_probability",
+        N_("Probability"),
+        N_("Colour every node by the probability of its token."),
+        choice="tree_colour",
+    ),
+    ActionSpec(
+        "tree_by_surprisal",
+        N_("Surprisal"),
+        N_("Colour every node by minus the logarithm of its token's probability: how unexpected it was."),
+        choice="tree_colour",
+    ),
+    ActionSpec(
+        "tree_by_entropy",
+        N_("Entropy"),
+        N_("Colour every node by the entropy of what may follow it: how undecided the model is there."),
+        choice="tree_colour",
+    ),
+    ActionSpec(
+        "tree_by_how",
+        N_("How it was chosen"),
+        N_("Colour every node by how its token came to be taken: greedy, drawn, by hand, by a search."),
+        choice="tree_colour",
+    ),
+    ActionSpec(
+        "tree_by_share",
+        N_("Sampling share"),
+        N_("Colour every node by the sampling probability recorded when its token was taken."),
+        choice="tree_colour",
+    ),
+    ActionSpec("tree_by_none", N_("No colour"), N_("Do not colour the nodes."), choice="tree_colour"),
+    ActionSpec("tree_widths", N_("Width by probability"), N_("Draw the edges of likelier tokens wider."), switch=True),
+    ActionSpec(
+        "tree_phrases",
+        N_("Phrases"),
+        N_("Write tokens that follow each other without branching into one box."),
+        switch=True,
+    ),
+    ActionSpec("tree_labels", N_("Labels"), N_("Write the tokens into their boxes."), switch=True),
     # Model
     ActionSpec("models", N_("Models…"), N_("Show the models known and what is loaded."), ("Ctrl+M",), "model"),
     ActionSpec("open_folder", N_("Open a model folder…"), N_("Open a model in the Hugging Face layout.")),
@@ -238,6 +317,26 @@ _PICKS = tuple(f"pick_{n}" for n in range(1, 10))
 
 # Menus by title; an entry is an action's name, a separator, a submenu, or a slot filled by the window ("@docks").
 Menu = tuple[str, tuple["str | Menu", ...]]
+
+TREE_OPTIONS: tuple[Menu, ...] = (
+    (N_("Layout"), ("tree_leaf_slot", "tree_tidy")),
+    (N_("Direction"), ("tree_right", "tree_down")),
+    (
+        N_("Colour by"),
+        (
+            "tree_by_probability",
+            "tree_by_surprisal",
+            "tree_by_entropy",
+            "tree_by_how",
+            "tree_by_share",
+            "tree_by_none",
+        ),
+    ),
+    (N_("Probabilities of the tree"), ("read_model", "read_recorded", "read_what_if")),
+    (N_("Show"), ("tree_widths", "tree_phrases", "tree_labels")),
+)
+"""How the tree is looked at."""
+
 MENUS: tuple[Menu, ...] = (
     (N_("&File"), ("new_session", "open_session", SEPARATOR, "export", "save_again", SEPARATOR, "quit")),
     (
@@ -273,10 +372,30 @@ MENUS: tuple[Menu, ...] = (
             (N_("Language"), ("language_en", "language_zh_CN")),
             (N_("Logarithms"), ("log_nats", "log_bits")),
             (N_("Colour map"), ("map_cividis", "map_viridis")),
-            (N_("Probabilities of the tree"), ("read_model", "read_recorded", "read_what_if")),
             "motion",
             SEPARATOR,
             "palette",
+        ),
+    ),
+    (
+        N_("&Tree"),
+        (
+            "find_in_tree",
+            "find_next",
+            "find_previous",
+            SEPARATOR,
+            "fold",
+            "unfold_all",
+            "focus_subtree",
+            "whole_tree",
+            SEPARATOR,
+            "zoom_branch",
+            "zoom_path",
+            SEPARATOR,
+            "star",
+            "note",
+            SEPARATOR,
+            *TREE_OPTIONS,
         ),
     ),
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
@@ -107,6 +107,15 @@ class Actions(QObject):
         """Fill the menu bar; ``slots`` fill the entries that begin with ``@``."""
         for menu in MENUS:
             self._fill(bar.addMenu(tr(menu[0])), menu, slots)
+
+    def fill_sections(self, widget: QMenu, sections: Sequence[Menu]) -> None:
+        """Put actions into a menu under headings, all in sight at once."""
+        widget.setToolTipsVisible(True)
+        for title, names in sections:
+            widget.addSection(tr(title))
+            for name in names:
+                assert isinstance(name, str)
+                widget.addAction(self._actions[name])
 
     def _fill(self, widget: QMenu, menu: Menu, slots: Mapping[str, Callable[[QMenu], None]]) -> None:
         widget.setToolTipsVisible(True)

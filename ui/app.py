@@ -30,11 +30,13 @@ from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
 from ui.controllers.beam_controller import BeamController
 from ui.controllers.export_controller import ExportController
+from ui.controllers.find_controller import FindController
 from ui.controllers.grammar_controller import GrammarController
 from ui.controllers.growth_controller import GrowthController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
+from ui.controllers.notes_controller import NotesController
 from ui.controllers.proof_controller import ProofController
 from ui.controllers.query_controller import QueryController
 from ui.controllers.reading_controller import ReadingController
@@ -43,6 +45,8 @@ from ui.controllers.runs_controller import RunsController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.settings_controller import SettingsController
 from ui.controllers.speed_controller import SpeedController
+from ui.controllers.tree_controller import TreeController
+from ui.controllers.tree_options_controller import TreeOptionsController
 from ui.controllers.view_controller import ViewController
 from ui.main_window import MainWindow, application_icon
 from ui.preferences import Preferences
@@ -174,6 +178,10 @@ class Explorer(QObject):
         self.exports = ExportController(
             window, self._preferences, self.bridge, self.picture_thread, self.session_thread, self.session
         )
+        self.tree_options = TreeOptionsController(window, self._preferences)
+        self.find = FindController(window, self._preferences, self.bridge, self.session, self.session_thread)
+        self.notes = NotesController(window, self.session)
+        self.tree = TreeController(window, self.session, self.views, self.notes, self.exports)
         self.history = HistoryFeed(window, self.bridge, self.session)
         window.may_close = self.library.may_close
         window.closed.connect(self.finished)

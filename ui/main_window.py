@@ -41,6 +41,7 @@ from ui.queries.panel import QueryPanel
 from ui.ruler.panel import RulerPanel
 from ui.text.path_text import PathText
 from ui.tree.canvas import TreeCanvas
+from ui.tree.view_bar import ViewBar
 from ui.why.panel import WhyPanel
 
 _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "palette")
@@ -64,6 +65,7 @@ class MainWindow(QMainWindow):
         self._preferences = preferences
         self.actions_ = Actions(self, preferences.keys)
         self.tree = TreeCanvas()
+        self.view_bar = ViewBar(self.actions_)
         self.candidates = CandidatesPanel()
         self.candidates.table.setProperty(STEPPING, True)
         self.settings = SettingsPanel()
@@ -137,6 +139,7 @@ class MainWindow(QMainWindow):
         layout.setSpacing(GRID)
         layout.addWidget(self.messages)
         layout.addWidget(self.welcome)
+        layout.addWidget(self.view_bar)
         layout.addWidget(self.tree, 1)
         self.setCentralWidget(centre)
         self.welcome.hide()

@@ -156,7 +156,8 @@ def _by_text(
 ) -> Iterator[NodeId]:
     ends = _Ends(query.pattern)
     window = WINDOW if query.regex else max(WINDOW, len(query.text))
-    # (end of the text, unfinished bytes, whether the text began earlier) up to the ancestors of the node in turn: a path, so its last place is the parent's.
+    # Of the ancestors of the node in turn, the parent last: the end of the text so far, its unfinished bytes, whether
+    # the text began earlier.
     above: list[tuple[str, bytes, bool]] = [("", b"", False)]
     pieces: dict[tuple[int, bytes], tuple[str, bytes]] = {}
     for number, node_id in enumerate(order[1:]):

@@ -25,6 +25,7 @@ from ui.threads import JobThread
 
 if TYPE_CHECKING:  # they come with SQLAlchemy and the writers of every format: only who exports pays
     from explorer.export import SessionDocument
+    from explorer.export.picture import PictureContent
     from explorer.workspace import Workspace
     from ui.dialogs.export_dialog import ExportDialog
     from ui.export.choices import ExportChoices
@@ -67,8 +68,11 @@ class ExportController(QObject):
 
     # --- what the actions do -----------------------------------------------------------------------------------------
 
-    def open_dialog(self) -> None:
-        """Ask what to export, and where to. What is shown now is what a picture shows."""
+    def open_dialog(self, content: PictureContent | None = None) -> None:
+        """Ask what to export, and where to. What is shown now is what a picture shows.
+
+        ``content`` asks for a picture of that, instead of what was exported last.
+        """
         from explorer.export.registry import PictureExporter, exporter, exporter_names
         from ui.dialogs.export_dialog import ExportDialog
         from ui.dialogs.export_form import ExportFormat
@@ -80,8 +84,12 @@ class ExportController(QObject):
         formats = [ExportFormat(e.name, tr(e.label), e.suffix, isinstance(e, PictureExporter)) for e in found]
         self._subject = self._subject_now()
         title = " ".join(self._title().split())
+        choices = self._choices()
+        if content is not None:
+            kind = choices.format if choices.format in _FIRST else _FIRST[0]
+            choices = replace(choices, format=kind, content=content)
         dialog = self._dialog = ExportDialog(
-            self._window, formats, self._choices(), title, file_name(title, self._session.session.id)
+            self._window, formats, choices, title, file_name(title, self._session.session.id)
         )
         dialog.preview_wanted.connect(self._preview)
         dialog.export_requested.connect(self._export)

@@ -185,6 +185,14 @@ class SessionController(QObject):
         if changes:
             self.set_settings(self.settings.with_stopping("user", **changes))
 
+    def annotate(self, node_id: NodeId, *, star: bool | None = None, note: str | None = None) -> None:
+        """Put a star or a note on a node; None leaves either as it is."""
+
+        def work(session: Session, job: JobContext) -> Change | None:
+            return session.annotate(node_id, star=star, note=note) if node_id in session.tree else None
+
+        self._post("annotate", work)
+
     def rename(self, title: str) -> None:
         self._post("rename", lambda session, job: session.rename(title))
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QMenu
 
 from explorer.decoding.stopping import StopEvent
 from explorer.events import Change, NodeView
 from explorer.i18n import tr
 from explorer.progress import Progress
-from explorer.tree import ROOT, NodeId
+from explorer.tree import NodeId
 from ui.candidates.panel import CandidatesPanel
 from ui.controllers.session_controller import SessionController
 from ui.explain.panel import ExplainPanel
@@ -29,7 +28,7 @@ class ViewController(QObject):
     """Between the session's events and the tree, the candidates, the path and its banner."""
 
     node_menu_opening = Signal(object, int)
-    """The `QMenu` of a node of the tree, to be added to."""
+    """The `QMenu` of a node of the tree, to be added to; see `ui.controllers.tree_controller`."""
 
     def __init__(self, window: MainWindow, session: SessionController) -> None:
         super().__init__(window)
@@ -49,7 +48,6 @@ class ViewController(QObject):
         session.computing_progressed.connect(self._show_progress)
         window.candidates.picked.connect(self._pick)
         window.tree.node_activated.connect(session.select)
-        window.tree.context_menu_requested.connect(self._tree_menu)
         window.path.token_activated.connect(session.select)
         window.path.token_hovered.connect(self._hover)
         window.tree.node_hovered.connect(self._hover)
@@ -182,16 +180,6 @@ class ViewController(QObject):
     def _hover_candidate(self, token_id: int) -> None:
         view = self._session.view
         self._hover(view.taken.get(token_id, -1) if view is not None else -1)
-
-    @Slot(int, QPoint)
-    def _tree_menu(self, node_id: NodeId, at: QPoint) -> None:
-        menu = QMenu(self._window)
-        menu.addAction(tr("Go here"), lambda: self._session.select(node_id))
-        if node_id != ROOT:
-            menu.addAction(tr("Delete branch"), lambda: self._session.delete_branch(node_id))
-        self.node_menu_opening.emit(menu, node_id)
-        menu.exec(at)
-        menu.deleteLater()
 
     def _retitle(self, title: str, seed: int, next_draw_index: int) -> None:
         window = self._window

@@ -29,7 +29,7 @@ class TreeCanvas(TreeView):
     node_hovered = Signal(int)
     """Id of the node under the pointer, -1 when it left."""
     context_menu_requested = Signal(int, QPoint)
-    """A node, and the global place for a menu."""
+    """A node, -1 for the ground beside them, and the global place for a menu."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,9 +85,7 @@ class TreeCanvas(TreeView):
             place = self.node_rect(self.scene.current).center().toPoint()
             self.context_menu_requested.emit(self.scene.current, self.mapToGlobal(place))
             return
-        node_id = self.node_at(QPointF(event.pos()))
-        if node_id != NO_NODE:
-            self.context_menu_requested.emit(node_id, event.globalPos())
+        self.context_menu_requested.emit(self.node_at(QPointF(event.pos())), event.globalPos())
 
     @Slot(int)
     def _clicked(self, node_id: int) -> None:

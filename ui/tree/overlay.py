@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 Mark = Literal["greedy", "beam", "best", "fallen", "finished", "run", "match"]
 """What a node is to the thing that is shown: on the greedy path, on a beam that is still kept, on the best sequence
 found, fallen out of the search, the end of a finished sequence, passed by a sampled run, found by a query."""
+MATCH: Final = "match"
 MARKS: tuple[Mark, ...] = get_args(Mark)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSizeF
@@ -24,7 +25,7 @@ from ui.tree.mirror import NO_NODE, mirror_of
 from ui.tree.motion import Motion
 from ui.tree.options import TreeViewOptions
 from ui.tree.outline import Outline
-from ui.tree.overlay import TreeOverlay
+from ui.tree.overlay import MATCH, TreeOverlay
 from ui.tree.placement import Placement
 from ui.tree.reading import Reading
 from ui.tree.sight import Sight
@@ -50,6 +51,8 @@ class TreeScene:
         self.unit: LogUnit = "nats"
         self.options = TreeViewOptions()
         self.overlay: TreeOverlay | None = None
+        self._matches: tuple[int, ...] = ()
+        self._laid_over = _NOTHING
         self.annotations: dict[int, tuple[bool, str]] = {}
         self.mirror = mirror_of((), ())
         self.outline = Outline(self.mirror)
@@ -80,7 +83,7 @@ class TreeScene:
         self.is_open = True
         self.current, self.hovered = current, NO_NODE
         self.mirror = mirror_of(nodes, hidden)
-        self.overlay, self.annotations = None, {}
+        self.overlay, self._matches, self._laid_over, self.annotations = None, (), _NOTHING, {}
         self.prompt_label = prompt_label
         self.stops = dict(stops)
         self.end_tokens = end_tokens
@@ -156,14 +159,22 @@ class TreeScene:
 
     def set_overlay(self, overlay: TreeOverlay | None) -> None:
         """Lay other marks and badges over the tree."""
-        before, self.overlay = self._laid_over, overlay
+        self.overlay = overlay
+        self._lay_over()
+
+    def set_matches(self, node_ids: Iterable[int]) -> None:
+        """Mark nodes as found, whatever the overlay marks them as."""
+        self._matches = tuple(node_ids)
+        self._lay_over()
+
+    def _lay_over(self) -> None:
+        before, overlay = self._laid_over, self.overlay or _NOTHING
+        if self._matches:
+            overlay = replace(overlay, marks={**overlay.marks, **dict.fromkeys(self._matches, MATCH)})
+        self._laid_over = overlay
         self.outline.set_marks({node_id: NUMBERS[mark] for node_id, mark in self._laid_over.marks.items()})
         self._refresh_alone(before.badges.keys() | self._laid_over.badges.keys())
         self.geometry.update()
-
-    @property
-    def _laid_over(self) -> TreeOverlay:
-        return self.overlay or _NOTHING
 
     def set_weights(self, weights: TreeWeights | None) -> None:
         """Show the tree by other numbers."""
@@ -290,6 +301,10 @@ class TreeScene:
     def text_of(self, node_id: int) -> str:
         """The generated text up to a node."""
         return path_text(self.mirror, self.vocabulary, node_id)
+
+    def label_of(self, node_id: int) -> str:
+        """The label of the token of a node that is not the root."""
+        return self._label_of(int(self.mirror.token[node_id]))
 
     def place_of(self, node_id: int) -> QRectF:
         """The box that stands for a node, px at scale 1; null outside the picture."""

@@ -195,6 +195,16 @@ class TreeView(QWidget):
             self.scene.set_overlay(overlay)
         self._tell()
 
+    def set_matches(self, node_ids: Iterable[int]) -> None:
+        """Mark nodes as found, over whatever else lies over the tree; none takes the marks away."""
+        with self._rearrangement(self.scene.current):
+            self.scene.set_matches(node_ids)
+        self._tell()
+
+    def unfold_all(self) -> None:
+        """Show everything that was folded again."""
+        self._fold((), self.scene.current)
+
     def set_weights(self, weights: TreeWeights | None) -> None:
         """Show the tree by other numbers; None goes back to the model probabilities recorded with the edges."""
         self.scene.set_weights(weights)
