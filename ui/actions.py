@@ -24,9 +24,10 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.i18n import tr
-from ui.action_list import ACTIONS, MENUS, SEPARATOR, ActionSpec, Menu
+from ui.action_list import ACTIONS, ActionSpec
 from ui.format import tooltip
 from ui.icons import icon
+from ui.menu_list import MENUS, SEPARATOR, Menu
 from ui.text.token_area import TokenArea
 
 _EDITORS = (QLineEdit, QTextEdit, QPlainTextEdit, QAbstractSpinBox)

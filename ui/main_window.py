@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.i18n import tr
-from ui.action_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.actions import STEPPING, Actions
 from ui.beams.panel import BeamsPanel
 from ui.candidates.panel import CandidatesPanel
 from ui.curves.panel import CurvesPanel
 from ui.explain.panel import ExplainPanel
 from ui.growth.runs_panel import RunsPanel
+from ui.menu_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.panels.common import GRID, describe
 from ui.panels.history_panel import HistoryPanel
 from ui.panels.message_area import MessageArea

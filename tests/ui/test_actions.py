@@ -10,10 +10,11 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QListWidget, QMainWindow, QPlainTextEdit, QPushButton, QSlider, QWidget
 from pytestqt.qtbot import QtBot
 
-from ui.action_list import ACTIONS, MENUS, RUN_MENU, SEPARATOR, TOOLBAR, Menu
+from ui.action_list import ACTIONS
 from ui.actions import OWN_ESCAPE, STEPPING, Actions, uses_key
 from ui.dialogs.command_palette import CommandPalette, PaletteEntry
 from ui.dialogs.shortcuts import ShortcutsDialog
+from ui.menu_list import MENUS, RUN_MENU, SEPARATOR, TOOLBAR, Menu
 from ui.preferences import Preferences
 
 NONE, SHIFT = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier

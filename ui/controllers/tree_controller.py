@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QMenu
 
 from explorer.i18n import tr
 from explorer.tree import ROOT, NodeId
-from ui.action_list import SEPARATOR, TREE_OPTIONS
 from ui.controllers.export_controller import ExportController
 from ui.controllers.notes_controller import NotesController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.view_controller import ViewController
 from ui.main_window import MainWindow
+from ui.menu_list import SEPARATOR, TREE_OPTIONS
 from ui.tree.copied import path_ids, path_table
 from ui.tree.mirror import NO_NODE
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QMenu, QToolButton, QWidget
 
 from explorer.i18n import N_, tr
-from ui.action_list import TREE_OPTIONS
 from ui.actions import OWN_ESCAPE, Actions
 from ui.format import count, tooltip
+from ui.menu_list import TREE_OPTIONS
 from ui.panels.common import GRID, describe, plain_label, tool_button
 
 SCOPES: Mapping[str, str] = {"text": N_("Text"), "token": N_("Token"), "notes": N_("Notes")}
@@ -145,10 +145,9 @@ class ViewBar(QWidget):
     def set_outcome(self, text: str, problem: str = "") -> None:
         """What stands beside the line; ``problem`` says at length what is wrong with what was typed."""
         self.outcome.setText(text)
-        self.outcome.setObjectName("errorText" if problem else "")
         self.outcome.setToolTip(tooltip(problem) if problem else "")
-        self.outcome.style().unpolish(self.outcome)
-        self.outcome.style().polish(self.outcome)
+        quiet = QPalette.ColorRole.PlaceholderText
+        self.outcome.setForegroundRole(QPalette.ColorRole.WindowText if problem else quiet)
         self.edit.set_problem(problem)
         for widget in (self.outcome, self.previous, self.following):
             widget.setVisible(bool(self.text))
