@@ -31,6 +31,7 @@ _FORMAT = Annotated[
 ]
 _OUTPUT = Annotated[Path, typer.Option("-o", "--output", help=N_("The file to write; its suffix names the format."))]
 _DEFAULT_FORMAT = "json"
+_SWITCHES = ("legend", "stamp", "phrases")
 
 
 def _picture(values: Mapping[str, Any]) -> PictureOptions | None:
@@ -38,7 +39,7 @@ def _picture(values: Mapping[str, Any]) -> PictureOptions | None:
     wished = {name: value for name, value in values.items() if value is not None}
     if not wished:
         return None
-    wished.update({name: not wished.pop(f"no_{name}") for name in ("legend", "stamp") if f"no_{name}" in wished})
+    wished.update({name: not wished.pop(f"no_{name}") for name in _SWITCHES if f"no_{name}" in wished})
     return PictureOptions(content="path" if "node" in wished else "tree", **wished)
 
 
@@ -58,6 +59,7 @@ PICTURE: OptionGroup[PictureOptions | None] = OptionGroup(
         option("orientation", PictureOrientation | None, "--orientation", N_("Of a picture: where the tree grows to.")),
         option("theme", PictureTheme | None, "--theme", N_("Of a picture: its colours.")),
         option("title", str | None, "--title", N_("Of a picture: a line above the tree.")),
+        option("no_phrases", bool | None, "--no-phrases", N_("Of a picture: a box for every token, also in chains.")),
         option("no_legend", bool | None, "--no-legend", N_("Of a picture: do not explain colours and signs.")),
         option("no_stamp", bool | None, "--no-stamp", N_("Of a picture: do not say model, settings, seed and date.")),
     ),

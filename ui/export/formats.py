@@ -15,9 +15,10 @@ from explorer.export.document import ExportError
 from explorer.i18n import N_, tr
 from explorer.messages import UserMessage
 from explorer.tree import ROOT
-from ui.export.painters import PdfPainter, PixelPainter
+from ui.export.painters import FilePainter, PdfPainter
 from ui.export.sheet import Sheet
-from ui.export.svg_painter import SvgPainter, number, xml_text
+from ui.export.svg_painter import SvgPainter
+from ui.export.svg_words import number, xml_text
 from ui.export.work import Work
 from ui.format import count, percent
 from ui.tree.words import path_label
@@ -34,7 +35,6 @@ MOST_NODES = 100_000
 _POINTS_PER_PIXEL = 72 / 96
 _DPI = 1200
 _PNG_QUALITY = 60  # lossless all the same: Qt's name for how hard to compress, here half as long and a tenth larger
-_OVERVIEW_RATIO = 3.0  # pixels of an overview within a vector picture
 _PROGRAM = f"Token Tree Explorer {__version__}"
 
 
@@ -45,7 +45,7 @@ def paint_image(sheet: Sheet, work: Work, scale: float) -> QImage:
     if image.isNull():
         raise _no_memory(sheet, scale)
     image.fill(Qt.GlobalColor.transparent)
-    painter = PixelPainter(image, work)
+    painter = FilePainter(image, work)
     try:
         sheet.paint(painter, work, QTransform.fromScale(scale, scale), scale)
     finally:
@@ -86,7 +86,7 @@ def write_svg(sheet: Sheet, file: BinaryIO, work: Work) -> None:
     parts.append(f"<title>{xml_text(sheet.title or tr('Tree of continuations'))}</title>\n")
     parts.append(f"<desc>{xml_text('; '.join([*sheet.stamp, _PROGRAM]))}</desc>\n")
     painter = SvgPainter(parts.append, sheet.font, work.step)
-    sheet.paint(painter, work, pixel_ratio=_OVERVIEW_RATIO)
+    sheet.paint(painter, work)
     painter.close_group()
     parts.append("\n")
     parts.extend(_named_nodes(sheet))
@@ -100,20 +100,18 @@ def _named_nodes(sheet: Sheet) -> list[str]:
     frame, place = sheet.tree.frame, sheet.tree_place()
     shift = f"translate({number(place.x())} {number(place.y())})"
     lines = [f'<g id="nodes" fill="none" pointer-events="all" transform="{shift}">\n']
-    mirror = frame.mirror
+    mirror, step = frame.mirror, tr("model probability {probability}")
+    parents, tokens = mirror.parent.tolist(), mirror.token.tolist()
+    probabilities, logprobs = mirror.model_prob.tolist(), mirror.path_logprob.tolist()
     for node_id, box in sheet.tree.nodes():
         values, title = f'data-node="{node_id}"', frame.prompt_label
         if node_id != ROOT:
-            token = int(mirror.token[node_id])
-            probability = percent(min(1.0, float(mirror.model_prob[node_id])))
-            path = path_label(float(mirror.path_logprob[node_id]), frame.stop_of(node_id) == "eos")
-            values += f' data-parent="{int(mirror.parent[node_id])}" data-token="{token}"'
-            title = "\n".join(
-                (frame.label_of(token), tr("model probability {probability}").format(probability=probability), path)
-            )
-        area = (
-            f'x="{number(box.x())}" y="{number(box.y())}" width="{number(box.width())}" height="{number(box.height())}"'
-        )
+            token = tokens[node_id]
+            said = step.format(probability=percent(min(1.0, probabilities[node_id])))
+            path = path_label(logprobs[node_id], frame.stop_of(node_id) == "eos")
+            values += f' data-parent="{parents[node_id]}" data-token="{token}"'
+            title = f"{frame.label_of(token)}\n{said}\n{path}"
+        area = f'x="{box.x():.2f}" y="{box.y():.2f}" width="{number(box.width())}" height="{number(box.height())}"'
         lines.append(f'<rect id="node{node_id}" {values} {area}><title>{xml_text(title)}</title></rect>\n')
     lines.append("</g>\n")
     return lines
@@ -139,7 +137,7 @@ def write_pdf(sheet: Sheet, file: BinaryIO, work: Work) -> None:
     painter = PdfPainter(writer, work)
     try:
         dots = scale * _DPI / 96
-        sheet.paint(painter, work, QTransform.fromScale(dots, dots), _OVERVIEW_RATIO)
+        sheet.paint(painter, work, QTransform.fromScale(dots, dots))
         work.write()
     finally:
         painter.end()

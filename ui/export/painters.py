@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPaintDevice, QPainter, QPainterPath, QTransform
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPaintDevice, QPainter, QTransform
 
 from ui.export.work import Work
 
@@ -17,7 +16,6 @@ _PART += "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff](?:\ufe0f|[\U0001f3fb-\U
 _PICTOGRAPH = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|[#*0-9]\ufe0f?\u20e3|{_PART}(?:\u200d{_PART})*")
 _CENTRE, _RIGHT = Qt.AlignmentFlag.AlignHCenter.value, Qt.AlignmentFlag.AlignRight.value
 _MIDDLE, _BOTTOM = Qt.AlignmentFlag.AlignVCenter.value, Qt.AlignmentFlag.AlignBottom.value
-_FEW_ELEMENTS = 64
 _SHARPNESS = 8.0  # pixels of a coloured character for every pixel on the screen
 
 
@@ -42,20 +40,6 @@ class FilePainter(QPainter):
         super().setTransform(self._base)
 
 
-class PixelPainter(FilePainter):
-    """Draws the many edges of one colour one by one. All at once takes a time that grows with their square where they
-    run side by side, as from a prompt to hundreds of tokens: twenty seconds in place of two."""
-
-    def drawPath(self, path: QPainterPath) -> None:
-        plain = self.brush().style() == Qt.BrushStyle.NoBrush and self.pen().color().alpha() == 255
-        if not plain or path.elementCount() <= _FEW_ELEMENTS:
-            super().drawPath(path)
-            return
-        for part in _parts(path):
-            self._work.step()
-            super().drawPath(part)
-
-
 class PdfPainter(FilePainter):
     """A font of coloured pictures has no outlines to put into a file, and Qt would take them at their size on the
     screen: blurred on paper. Here they are images of eight times that size."""
@@ -66,9 +50,13 @@ class PdfPainter(FilePainter):
 
     def drawText(self, *arguments: Any) -> None:  # type: ignore[override]
         text = arguments[-1]
+        plain = text.isascii() or not _PICTOGRAPH.search(text)
+        if plain and len(arguments) == 2:
+            super().drawText(*arguments)
+            return
         metrics = QFontMetricsF(self.font())
         place = _baseline(arguments, metrics)  # drawing in a rectangle takes half as long again
-        if text.isascii() or not _PICTOGRAPH.search(text):
+        if plain:
             super().drawText(place, text)
         else:
             self._draw_mixed(place, text, metrics)
@@ -110,27 +98,6 @@ class PdfPainter(FilePainter):
             painter.end()
             self._images[key] = image if _is_coloured(image) else None
         return self._images[key]
-
-
-def _parts(path: QPainterPath) -> Iterator[QPainterPath]:
-    """A path taken apart where the pen is lifted."""
-    kinds = QPainterPath.ElementType
-    part, place = QPainterPath(), 0
-    while place < path.elementCount():
-        element = path.elementAt(place)
-        if element.type == kinds.MoveToElement:
-            if part.elementCount() > 1:
-                yield part
-            part = QPainterPath(QPointF(element.x, element.y))
-        elif element.type == kinds.LineToElement:
-            part.lineTo(element.x, element.y)
-        else:
-            second, end = path.elementAt(place + 1), path.elementAt(place + 2)
-            part.cubicTo(element.x, element.y, second.x, second.y, end.x, end.y)
-            place += 2
-        place += 1
-    if part.elementCount() > 1:
-        yield part
 
 
 def _baseline(arguments: tuple[Any, ...], metrics: QFontMetricsF) -> QPointF:

@@ -52,10 +52,13 @@ class Sheet:
         self.title = printable(options.title)
         self.stamp = stamp_lines(subject.provenance, day) if options.stamp else []
         self._title_lines = wrapped([self.title] if self.title else [], self._title_font, width)
+        caption = subject.overlay.caption if subject.overlay is not None else ""
+        self._caption_lines = wrapped([printable(caption)] if caption else [], base, width)
         self._stamp_lines = wrapped(self.stamp, self._small_font, width)
         self._legend = PictureLegend(self.tree.frame, self._small_font, width) if options.legend else None
         self._title_metrics, self._small_metrics = QFontMetricsF(self._title_font), QFontMetricsF(self._small_font)
-        self._tree_top = PADDING + _block(len(self._title_lines), self._title_metrics)
+        self._caption_top = PADDING + _block(len(self._title_lines), self._title_metrics)
+        self._tree_top = self._caption_top + _block(len(self._caption_lines), QFontMetricsF(base))
         bottom = self._tree_top + self.tree.size.height()
         self._legend_top = self._stamp_top = bottom + _GAP
         if self._legend:
@@ -69,8 +72,11 @@ class Sheet:
         """The size of a picture of pixels at a scale."""
         return QSize(math.ceil(self.size.width() * scale), math.ceil(self.size.height() * scale))
 
-    def paint(self, painter: QPainter, work: Work, base: QTransform | None = None, pixel_ratio: float = 1.0) -> None:
-        """Paint everything; ``painter`` is a `BasedPainter`, every transform on top of ``base``. Raises `Cancelled`."""
+    def paint(
+        self, painter: QPainter, work: Work, base: QTransform | None = None, pixel_ratio: float | None = None
+    ) -> None:
+        """Paint everything; ``painter`` is a `BasedPainter`, every transform on top of ``base``. ``pixel_ratio`` is
+        what `TreePart.paint` says. Raises `Cancelled`."""
         base = base or QTransform()
         work.begin(self.tree.steps)
         _rebase(painter, base)
@@ -78,6 +84,7 @@ class Sheet:
         if not self.options.transparent:
             painter.fillRect(QRectF(QPointF(), self.size), QColor(self.colours.surface))
         self._write(painter, self._title_lines, self._title_font, QPointF(PADDING, PADDING), self.colours.text)
+        self._write(painter, self._caption_lines, self.font, QPointF(PADDING, self._caption_top), self.colours.text)
         self._write(painter, self._stamp_lines, self._small_font, QPointF(PADDING, self._stamp_top), self.colours.quiet)
         if self._legend:
             _rebase(painter, QTransform.fromTranslate(PADDING, self._legend_top) * base)

@@ -71,7 +71,12 @@ def subject_of_document(document: SessionDocument, options: PictureOptions) -> P
 
 def _view_options(options: PictureOptions) -> TreeViewOptions:
     view = TreeViewOptions()
-    return replace(view, layout=options.layout or view.layout, orientation=options.orientation or view.orientation)
+    return replace(
+        view,
+        layout=options.layout or view.layout,
+        orientation=options.orientation or view.orientation,
+        phrases=view.phrases if options.phrases is None else options.phrases,
+    )
 
 
 def subject_of_canvas(canvas: TreeCanvas, provenance: Provenance) -> PictureSubject:

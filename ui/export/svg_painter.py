@@ -6,11 +6,9 @@ to the same code that paints the canvas. What it does not know it refuses, so th
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from html import escape
 from typing import Any, NoReturn
 
@@ -31,11 +29,11 @@ from PySide6.QtGui import (
     QTransform,
 )
 
+from ui.export.svg_words import alpha, box, family, number, path_data, points_of, xml_text
+
 Write = Callable[[str], None]
 Paint = QBrush | QColor | QGradient | Qt.BrushStyle | Qt.GlobalColor
 
-# What XML 1.0 has no way to write, halves of surrogate pairs, and carriage returns, which it reads as line feeds.
-_UNWRITABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CAPS = {
     Qt.PenCapStyle.FlatCap: "butt",
     Qt.PenCapStyle.SquareCap: "square",
@@ -77,25 +75,6 @@ class _Font:
         return known
 
 
-def number(value: float) -> str:
-    """A coordinate with at most two decimals."""
-    return f"{round(value, 2) + 0.0:.9g}"
-
-
-_often = lru_cache(maxsize=4096)(number)  # within a box the same few coordinates come again and again
-
-
-@lru_cache(maxsize=4096)
-def xml_text(text: str) -> str:
-    """``text`` as XML can hold it: markup escaped, unwritable characters visible as ``\\x07``."""
-    return escape(_UNWRITABLE.sub(_visible, text))
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"
-
-
 class SvgPainter(QPainter):
     """Takes the calls of a `QPainter` and writes elements. Never active as a `QPainter`: nothing reaches Qt."""
 
@@ -112,6 +91,7 @@ class SvgPainter(QPainter):
         self._stroke: str | None = None  # None: to be worked out when a shape needs it
         self._fill: str | None = None
         self._colours: dict[tuple[str, int], str] = {}
+        self._pens: dict[int, list[tuple[QPen, str]]] = {}
         self._definitions = 0
         self._clipped = False
         self._fonts: list[_Font] = []
@@ -187,7 +167,7 @@ class SvgPainter(QPainter):
             _refuse("a clip within a clip")
         self.close_group()
         self._definitions += 1
-        name, area = f"clip{self._definitions}", _box(self._state.transform.mapRect(rect))
+        name, area = f"clip{self._definitions}", box(self._state.transform.mapRect(rect))
         self._write(f'<clipPath id="{name}"><rect {area}/></clipPath><g clip-path="url(#{name})">')
         self._clipped = True
 
@@ -206,33 +186,33 @@ class SvgPainter(QPainter):
     # --- shapes ------------------------------------------------------------------------------------------------------
 
     def drawRect(self, *rect: Any) -> None:
-        self._shape(f"<rect {_box(_rect_of(rect))}")
+        self._shape(f"<rect {box(QRectF(*rect))}")
 
     def drawRoundedRect(self, rect: QRectF | QRect, x_radius: float, y_radius: float, *_: Any) -> None:  # type: ignore[override]
-        self._shape(f'<rect {_box(rect)} rx="{_often(x_radius)}" ry="{_often(y_radius)}"')
+        self._shape(f'<rect {box(rect)} rx="{number(x_radius)}" ry="{number(y_radius)}"')
 
     def fillRect(self, rect: QRectF | QRect, brush: Paint) -> None:  # type: ignore[override]
-        self._element(f"<rect {_box(rect)}{self._fill_attributes(brush)}/>")
+        self._element(f"<rect {box(rect)}{self._fill_attributes(brush)}/>")
 
     def drawEllipse(self, *where: Any) -> None:
         if len(where) == 3:
             centre, across, down = where
         else:
-            rect = _rect_of(where)
+            rect = QRectF(*where)
             centre, across, down = rect.center(), rect.width() / 2, rect.height() / 2
-        place = f'cx="{_often(centre.x())}" cy="{_often(centre.y())}"'
-        self._shape(f'<ellipse {place} rx="{_often(across)}" ry="{_often(down)}"')
+        place = f'cx="{number(centre.x())}" cy="{number(centre.y())}"'
+        self._shape(f'<ellipse {place} rx="{number(across)}" ry="{number(down)}"')
 
     def drawPath(self, path: QPainterPath) -> None:
         if not path.isEmpty():
             rule = ' fill-rule="evenodd"' if path.fillRule() == Qt.FillRule.OddEvenFill else ""
-            self._shape(f'<path d="{_path_data(path)}"{rule}')
+            self._shape(f'<path d="{path_data(path)}"{rule}')
 
     def drawPolygon(self, points: QPolygonF | Sequence[QPointF], *_: Any) -> None:  # type: ignore[override]
-        self._shape(f'<polygon points="{_points(points)}"')
+        self._shape(f'<polygon points="{points_of(points)}"')
 
     def drawPolyline(self, points: QPolygonF | Sequence[QPointF], *_: Any) -> None:  # type: ignore[override]
-        self._element(f'<polyline points="{_points(points)}" fill="none"{self._stroke_attributes()}/>')
+        self._element(f'<polyline points="{points_of(points)}" fill="none"{self._stroke_attributes()}/>')
 
     def drawLine(self, *ends: Any) -> None:
         line = ends[0] if len(ends) == 1 else QLineF(*ends)
@@ -251,7 +231,7 @@ class SvgPainter(QPainter):
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         image.save(buffer, "PNG")  # type: ignore[call-overload]
         data = b64encode(buffer.data().data()).decode("ascii")
-        self._element(f'<image {_box(rect)} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
+        self._element(f'<image {box(rect)} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
 
     # --- text --------------------------------------------------------------------------------------------------------
 
@@ -281,8 +261,8 @@ class SvgPainter(QPainter):
         pen = self._state.pen
         ink = self._colour("fill", pen if isinstance(pen, QColor) else pen.color())
         space = ' xml:space="preserve"' if "  " in text or text[0] == " " or text[-1] == " " else ""
-        length = f' textLength="{_often(font.width(text))}"' if len(text) > 1 else ""
-        place = f'x="{_often(x)}" y="{_often(y)}"'
+        length = f' textLength="{number(font.width(text))}"' if len(text) > 1 else ""
+        place = f'x="{number(x)}" y="{number(y)}"'
         self._element(f"<text {place}{font.attributes}{ink}{length}{space}>{xml_text(text)}</text>")
 
     def _font_of(self, font: QFont) -> _Font:
@@ -290,7 +270,7 @@ class SvgPainter(QPainter):
             if known.font == font:
                 return known
         info = QFontInfo(font)
-        families = f"{_family(info.family())}, {_GENERIC[info.fixedPitch()]}"
+        families = f"{family(info.family())}, {_GENERIC[info.fixedPitch()]}"
         attributes = f' font-family="{escape(families)}" font-size="{number(info.pixelSize())}"'
         if font.weight() != QFont.Weight.Normal:
             attributes += f' font-weight="{int(font.weight())}"'
@@ -332,21 +312,21 @@ class SvgPainter(QPainter):
         self._write(element)
 
     def _group_attributes(self) -> str:
-        matrix, opacity = self._state.transform, _alpha("opacity", self._state.opacity)
+        matrix, opacity = self._state.transform, alpha("opacity", self._state.opacity)
         x_scale, y_scale = matrix.m11(), matrix.m22()
-        dx, dy = number(matrix.dx()), number(matrix.dy())
+        dx, dy = f"{matrix.dx():.2f}", f"{matrix.dy():.2f}"
         if matrix.m12() or matrix.m21() or x_scale != y_scale:
             parts = (f"{value:.5g}" for value in (x_scale, matrix.m12(), matrix.m21(), y_scale))
             return f' transform="matrix({" ".join(parts)} {dx} {dy})"{opacity}'
         if x_scale == 1:
-            return f' transform="translate({dx} {dy})"{opacity}' if (dx, dy) != ("0", "0") else opacity
+            return f' transform="translate({dx} {dy})"{opacity}' if matrix.dx() or matrix.dy() else opacity
         return f' transform="translate({dx} {dy}) scale({x_scale:.5g})"{opacity}'
 
     def _colour(self, role: str, colour: QColor) -> str:
         key = role, colour.rgba()
         known = self._colours.get(key)
         if known is None:
-            opacity = _alpha("opacity" if role == "stop" else f"{role}-opacity", colour.alphaF())
+            opacity = alpha("opacity" if role == "stop" else f"{role}-opacity", colour.alphaF())
             known = self._colours[key] = f' {role}="{colour.name()}"{opacity}'
         return known
 
@@ -357,6 +337,16 @@ class SvgPainter(QPainter):
         return self._stroke
 
     def _stroke_of(self, pen: QPen) -> str:
+        """What a pen is in SVG; asked for as often as there are shapes, but there are few pens."""
+        alike = self._pens.setdefault(pen.color().rgba(), [])
+        for known, text in alike:
+            if known == pen:
+                return text
+        text = self._written_pen(pen)
+        alike.append((QPen(pen), text))
+        return text
+
+    def _written_pen(self, pen: QPen) -> str:
         style, cap, join = pen.style(), pen.capStyle(), pen.joinStyle()
         if style == Qt.PenStyle.NoPen:
             return ""
@@ -415,43 +405,3 @@ def _refusing(name: str) -> Callable[..., NoReturn]:
 for _name in dir(QPainter):
     if _name.startswith(("draw", "fill", "stroke", "set", "erase", "save", "shear")) and _name not in vars(SvgPainter):
         setattr(SvgPainter, _name, _refusing(_name))
-
-
-def _alpha(name: str, alpha: float) -> str:
-    return "" if alpha >= 1 else f' {name}="{alpha:.3g}"'
-
-
-def _rect_of(arguments: Sequence[Any]) -> QRectF:
-    return QRectF(*arguments)
-
-
-def _box(rect: QRectF | QRect) -> str:
-    place = f'x="{_often(rect.x())}" y="{_often(rect.y())}"'
-    return f'{place} width="{_often(rect.width())}" height="{_often(rect.height())}"'
-
-
-def _points(points: QPolygonF | Sequence[QPointF]) -> str:
-    return " ".join(f"{number(point.x())},{number(point.y())}" for point in points)  # type: ignore[union-attr]
-
-
-def _family(name: str) -> str:
-    return "'" + name.replace("'", "") + "'"
-
-
-def _path_data(path: QPainterPath) -> str:
-    """The path in SVG's words: M, L and C with absolute coordinates."""
-    kinds = QPainterPath.ElementType
-    parts: list[str] = []
-    for place in range(path.elementCount()):
-        element = path.elementAt(place)
-        kind = element.type
-        if kind == kinds.MoveToElement:
-            parts.append("M")
-        elif kind == kinds.LineToElement:
-            parts.append("L")
-        elif kind == kinds.CurveToElement:
-            parts.append("C")
-        else:
-            parts.append(" ")
-        parts.append(f"{number(element.x)} {number(element.y)}")
-    return "".join(parts)

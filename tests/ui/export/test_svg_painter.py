@@ -13,7 +13,8 @@ from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QImage, QLinearGradient, QPainter, QPainterPath, QPen, QPolygonF, QTransform
 from pytestqt.qtbot import QtBot
 
-from ui.export.svg_painter import SvgPainter, number, xml_text
+from ui.export.svg_painter import SvgPainter
+from ui.export.svg_words import number, xml_text
 
 
 def drawn(paint: Callable[[SvgPainter], object]) -> ElementTree.Element:
@@ -119,7 +120,7 @@ def test_every_shape(qtbot: QtBot) -> None:
         ),
         "image",
     ]
-    assert found[0].attrib["d"] == "M0 0C1 2 3 4 5 6L7 8"
+    assert found[0].attrib["d"] == "M0.00 0.00C1.00 2.00 3.00 4.00 5.00 6.00L7.00 8.00"
     assert found[2].attrib["fill"] == f"url(#{found[1].attrib['id']})"
     assert found[3].attrib["fill"] == "none"
     assert found[11].attrib["href"].startswith("data:image/png;base64,")
@@ -159,11 +160,11 @@ def test_transforms_stand_on_a_base_and_can_be_saved(qtbot: QtBot) -> None:
 
     groups = list(drawn(paint))
     assert [group.attrib["transform"] for group in groups] == [
-        "translate(105 7)",
-        "translate(105 7) scale(2)",
-        "matrix(0 2 -2 0 105 7)",
-        "translate(105 7)",
-        "translate(100 0)",
+        "translate(105.00 7.00)",
+        "translate(105.00 7.00) scale(2)",
+        "matrix(0 2 -2 0 105.00 7.00)",
+        "translate(105.00 7.00)",
+        "translate(100.00 0.00)",
     ]
     assert [group[0].attrib["fill"] for group in groups] == ["none", "#ff0000", "#ff0000", "none", "none"]
 
@@ -180,7 +181,7 @@ def test_a_clip_encloses_what_it_cuts(qtbot: QtBot) -> None:
     clip, cut, free = drawn(paint)
     assert clip[0].attrib["x"] == "10"
     assert cut.attrib["clip-path"] == f"url(#{clip.attrib['id']})"
-    assert (cut[0].attrib["transform"], free.attrib["transform"]) == ("translate(11 1)",) * 2
+    assert (cut[0].attrib["transform"], free.attrib["transform"]) == ("translate(11.00 1.00)",) * 2
 
 
 def test_what_it_does_not_know_it_refuses(qtbot: QtBot) -> None:
