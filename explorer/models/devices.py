@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -106,16 +107,29 @@ def most_threads() -> int:
 
 
 def device_name(device: str) -> str:
-    """What the device calls itself."""
-    if device == "cuda":
-        return torch.cuda.get_device_name()
-    return platform.processor() or platform.machine()
+    """What the device calls itself; several GPUs that a model lies on are counted."""
+    if device != "cuda":
+        return platform.processor() or platform.machine()
+    counts = Counter(torch.cuda.get_device_name(index) for index in gpus_in_use())
+    return ", ".join(name if count == 1 else f"{count} x {name}" for name, count in counts.items())
+
+
+def gpus_in_use() -> list[int]:
+    """The GPUs on which this process holds anything; all of them before it does."""
+    gpus = range(torch.cuda.device_count())
+    return [index for index in gpus if torch.cuda.memory_allocated(index)] or list(gpus)
+
+
+def free_on_gpus() -> list[int]:
+    """Bytes that are free on each GPU."""
+    return [torch.cuda.mem_get_info(index)[0] for index in range(torch.cuda.device_count())]
 
 
 def free_memory(device: str) -> int:
-    """Bytes that can still be allocated on ``device`` without swapping."""
+    """Bytes that can still be allocated on ``device`` without swapping: on the GPUs in use, where it is "cuda"."""
     if device == "cuda":
-        return sum(torch.cuda.mem_get_info(index)[0] for index in range(torch.cuda.device_count()))
+        free = free_on_gpus()
+        return sum(free[index] for index in gpus_in_use())
     return int(psutil.virtual_memory().available)
 
 

@@ -133,11 +133,12 @@ class BatchLimits:
 class CausalModel:
     """A transformers model for causal language modelling, called with exactly the arguments it takes."""
 
-    def __init__(self, model: Any, device: str, threads: Threads | None = None) -> None:
+    def __init__(self, model: Any, threads: Threads | None = None) -> None:
         """``threads`` of the processor, where it computes; None leaves them as they are."""
         self.model = model
-        self.device = device
         self.threads = threads
+        self.device = str(model.get_input_embeddings().weight.device)  # where a pass begins
+        self._spread = len(set(getattr(model, "hf_device_map", {}).values())) > 1
         self.config = model.config.get_text_config(decoder=True)
         self._arguments = frozenset(inspect.signature(model.forward).parameters)
 
@@ -188,7 +189,8 @@ class CausalModel:
             arguments["position_ids"] = positions
         head_selects = kept is not None and "logits_to_keep" in self._arguments
         if kept is not None and head_selects:
-            arguments["logits_to_keep"] = kept.to(self.device)
+            # Of a model on several GPUs the head lies elsewhere; a list of indices, unlike a tensor, fits everywhere.
+            arguments["logits_to_keep"] = kept.tolist() if self._spread else kept.to(self.device)
         if self.threads is not None:
             _use_threads(self.threads.for_pass(ids.numel()))
         logits: Tensor = self.model(**arguments, return_dict=True).logits

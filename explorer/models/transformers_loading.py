@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging as transformers_logging
 
 from explorer.i18n import N_
 from explorer.messages import ExplorerError, ModelLoadError, UserMessage
-from explorer.models.devices import Placement, free_memory, is_out_of_memory
+from explorer.models.devices import Placement, free_memory, free_on_gpus, is_out_of_memory
 from explorer.models.load_errors import STAYS, corrupt, unsupported
 from explorer.progress import Cancelled, CancelToken, Progress, ProgressCallback
 
 _LOCAL: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 _MASKED_ATTENTION = ("sdpa", "eager")  # the implementations that take a mask of their own for every query
 LOADING = N_("Reading the weights")
+GPU_SHARE = 0.8  # of a GPU's free memory for weights; the rest is for keys, values and what a pass needs
 
 
 def load_config(folder: Path) -> Any:
@@ -49,13 +49,13 @@ def load_weights(
     folder: Path, config: Any, placement: Placement, weights: int, progress: ProgressCallback, cancel: CancelToken
 ) -> Any:
     """The model of ``weights`` numbers on its device, in evaluation mode. Raises `ModelLoadError`, `Cancelled`."""
-    _check_memory(folder, weights * placement.torch_dtype.itemsize, placement.device)
+    places = _places(folder.name, weights * placement.torch_dtype.itemsize, placement.device)
     with _explained(folder), _watched_bars(progress, cancel):
         loaded: Any = AutoModelForCausalLM.from_pretrained(
             folder,
             config=config,
             dtype=placement.torch_dtype,
-            device_map=_device_map(weights * placement.torch_dtype.itemsize, placement.device),
+            **places,
             use_safetensors=True,
             output_loading_info=True,
             **_LOCAL,
@@ -67,12 +67,6 @@ def load_weights(
         if model.config._attn_implementation not in _MASKED_ATTENTION:
             model.set_attn_implementation("eager")
     return model.eval()
-
-
-def _check_memory(folder: Path, needed: int, device: str) -> None:
-    free = free_memory(device)
-    if needed > free:
-        raise too_large(folder.name, f"{needed} bytes of weights, {free} bytes free on {device}")
 
 
 def too_large(name: str, details: str) -> ModelLoadError:
@@ -89,13 +83,25 @@ def too_large(name: str, details: str) -> ModelLoadError:
     )
 
 
-def _device_map(needed: int, device: str) -> str | dict[str, str] | None:
-    """Where the weights go: one device, or spread over all GPUs where the first has no room (a fifth stays free)."""
-    if device == "cpu":
-        return None
-    if device == "cuda" and torch.cuda.device_count() > 1 and needed > 0.8 * torch.cuda.mem_get_info(0)[0]:
-        return "auto"
-    return {"": device}
+def _places(name: str, needed: int, device: str) -> dict[str, Any]:
+    """Where ``needed`` bytes of weights go, as `from_pretrained` takes it. Raises `ModelLoadError` for want of room.
+
+    A model lies on one GPU where any has room for it, else it is spread over all of them by accelerate; a part of each
+    stays free for keys and values. Nothing is ever left on the processor's side or on disk: each pass would move it.
+    """
+    if device != "cuda":
+        free = free_memory(device)
+        if needed > free:
+            raise too_large(name, f"{needed} bytes of weights, {free} bytes free on {device}")
+        return {} if device == "cpu" else {"device_map": {"": device}}
+    gpus = free_on_gpus()
+    room = {index: int(GPU_SHARE * free) for index, free in enumerate(gpus)}
+    best = max(room, key=lambda index: room[index])
+    if needed <= room[best] or (len(gpus) == 1 and needed <= gpus[0]):
+        return {"device_map": {"": f"cuda:{best}"}}
+    if needed > sum(room.values()):
+        raise too_large(name, f"{needed} bytes of weights, bytes free on the GPUs: {gpus}")
+    return {"device_map": "auto", "max_memory": room}
 
 
 @contextmanager

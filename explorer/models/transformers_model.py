@@ -96,7 +96,7 @@ class TransformersModel:
         token.raise_if_cancelled()
         tokenizer = load_tokenizer(folder)
         token.raise_if_cancelled()
-        model = CausalModel(load_weights(folder, config, placement, weights, report, token), placement.device)
+        model = CausalModel(load_weights(folder, config, placement, weights, report, token))
         token.raise_if_cancelled()
         report(Progress(CHECKING))
         parameters = sum(parameter.numel() for parameter in model.model.parameters())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import pytest
 import torch
 
 from explorer.messages import ModelLoadError
+from explorer.models import transformers_loading
 from explorer.models.base import DeviceChoice, DtypeChoice
 from explorer.models.devices import (
     Hardware,
@@ -16,6 +18,8 @@ from explorer.models.devices import (
     device_bytes,
     device_name,
     free_memory,
+    free_on_gpus,
+    gpus_in_use,
     is_out_of_memory,
     most_threads,
     release_memory,
@@ -132,6 +136,75 @@ def test_this_machine_answers() -> None:
     assert device_bytes("cpu") is None
     assert 0 < default_cache_budget("cpu") < free_memory("cpu") * 2
     release_memory("cpu")
+
+
+# --- Several GPUs -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Gpus:
+    """What torch says of some GPUs: bytes that are free, and bytes this process holds."""
+
+    free: list[int]
+    held: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(torch.cuda, "device_count", lambda: len(self.free))
+        monkeypatch.setattr(torch.cuda, "mem_get_info", lambda index: (self.free[index], 100))
+        monkeypatch.setattr(torch.cuda, "memory_allocated", lambda index: self.held[index])
+        monkeypatch.setattr(torch.cuda, "memory_reserved", lambda index: self.held[index])
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: self.names[index])
+
+
+def test_memory_counts_on_the_gpus_the_model_lies_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache may not be promised what is free on a GPU that its keys can never lie on."""
+    Gpus([40, 60, 80], [0, 0, 0]).install(monkeypatch)
+    assert (gpus_in_use(), free_memory("cuda")) == ([0, 1, 2], 180)
+    Gpus([40, 60, 80], [0, 30, 0]).install(monkeypatch)
+    assert (gpus_in_use(), free_memory("cuda"), default_cache_budget("cuda")) == ([1], 60, 15)
+    Gpus([40, 60, 80], [10, 0, 20]).install(monkeypatch)
+    assert (free_memory("cuda"), free_on_gpus(), device_bytes("cuda")) == (120, [40, 60, 80], 30)
+
+
+def test_gpus_of_one_name_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    Gpus([1, 1, 1], [5, 5, 0], ["A100", "A100", "T4"]).install(monkeypatch)
+    assert device_name("cuda") == "2 x A100"
+    Gpus([1, 1, 1], [5, 0, 5], ["A100", "A100", "T4"]).install(monkeypatch)
+    assert device_name("cuda") == "A100, T4"
+
+
+@pytest.mark.parametrize(
+    ("free", "needed", "places"),
+    [
+        ([100], 80, {"device_map": {"": "cuda:0"}}),
+        ([100], 95, {"device_map": {"": "cuda:0"}}),  # tight, and the only one there is
+        ([100, 100], 80, {"device_map": {"": "cuda:0"}}),
+        ([20, 100], 60, {"device_map": {"": "cuda:1"}}),  # another program is on the first
+        ([100, 50], 110, {"device_map": "auto", "max_memory": {0: 80, 1: 40}}),
+    ],
+)
+def test_a_model_lies_on_one_gpu_where_it_fits_and_else_on_all(
+    free: list[int], needed: int, places: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Gpus(free).install(monkeypatch)
+    assert transformers_loading._places("large", needed, "cuda") == places
+
+
+@pytest.mark.parametrize(("free", "needed"), [([100], 101), ([100, 100], 161), ([0], 1)])
+def test_a_model_too_large_for_all_gpus_is_refused_and_never_left_on_disk(
+    free: list[int], needed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Gpus(free).install(monkeypatch)
+    with pytest.raises(ModelLoadError) as raised:
+        transformers_loading._places("large", needed, "cuda")
+    assert raised.value.message.code == "model.too_large"
+
+
+def test_elsewhere_there_is_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transformers_loading, "free_memory", lambda device: 100)
+    assert transformers_loading._places("small", 100, "cpu") == {}
+    assert transformers_loading._places("small", 100, "mps") == {"device_map": {"": "mps"}}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

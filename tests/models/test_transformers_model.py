@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from accelerate import dispatch_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from tiny_models import BEGIN, END, KINDS, VOCAB_SIZE, save_tiny_model
 from transformers import AutoModelForCausalLM
 
 from explorer.messages import ModelLoadError, OutOfMemory, PromptError
-from explorer.models import tree_forward
+from explorer.models import transformers_loading, transformers_model, tree_forward
 from explorer.models.base import ModelIdentity, ModelRef
 from explorer.models.calibration import PassSpeed, Seconds, Threads
 from explorer.models.catalog import open_model
@@ -647,6 +648,58 @@ def test_the_gpu_gives_the_processors_numbers(
     prefixes = [text(30), (*text(30), 1), (*text(30), 2), text(9)]
     for row, prefix in zip(model.next_token_logits(prefixes), prefixes, strict=True):
         assert np.abs(row - reference_of(kind).logits(prefix)).max() <= 1e-2  # TF32 and other kernels
+
+
+def places_of(name: str, part: torch.nn.Module) -> dict[str, str]:
+    """Every part of a model in memory, but its second block, which is on disk."""
+    if isinstance(part, torch.nn.ModuleList):
+        return {f"{name}.{index}": "disk" if index == 1 else "cpu" for index in range(len(part))}
+    if not any(isinstance(inner, torch.nn.ModuleList) for inner in part.modules()):
+        return {name: "cpu"}
+    places: dict[str, str] = {}
+    for child, inner in part.named_children():
+        places |= places_of(f"{name}.{child}" if name else child, inner)
+    return places
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma3", "bloom", "mamba"])
+def test_a_model_in_several_places_gives_the_numbers_of_one_in_one_place(
+    kind: str,
+    folder_of: Callable[[str], Path],
+    reference_of: Callable[[str], Reference],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Memory and disk stand for two GPUs: the same hooks of accelerate move what a pass needs."""
+    load_weights = transformers_model.load_weights
+
+    def spread(*arguments: Any) -> Any:
+        network = load_weights(*arguments)
+        places = places_of("", network)
+        return dispatch_model(network, places, main_device="cpu", offload_dir=str(tmp_path), force_hooks=True)
+
+    monkeypatch.setattr(transformers_model, "load_weights", spread)
+    check_spread(load(folder_of(kind)), kind, reference_of(kind), TOLERANCE)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
+@pytest.mark.parametrize("kind", ["llama", "gemma3"])
+def test_two_gpus_give_the_processors_numbers(
+    kind: str,
+    folder_of: Callable[[str], Path],
+    reference_of: Callable[[str], Reference],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transformers_loading, "_places", lambda *_: {"device_map": "balanced"})
+    check_spread(load(folder_of(kind), ModelRef("", device="cuda", dtype="float32")), kind, reference_of(kind), 1e-2)
+
+
+def check_spread(model: TransformersModel, kind: str, reference: Reference, tolerance: float) -> None:
+    assert model._fresh._model._spread
+    assert type(model._forward) is (TreeForward if kind in TREE_KINDS else StateForward)
+    for prefixes in ([text(20), *((*text(20), child) for child in range(5)), text(9)], [(*text(20), 3, 4), text(30)]):
+        for row, prefix in zip(model.next_token_logits(prefixes), prefixes, strict=True):
+            assert np.abs(row - reference.logits(prefix)).max() <= tolerance
 
 
 # --- The real model ---------------------------------------------------------------------------------------------------
