@@ -20,7 +20,7 @@ from explorer.export.script_path import stored_script_path
 from explorer.i18n import N_, tr
 from explorer.proof.report import ProofReport
 from explorer.proof.wording import Label, facts, fresh_sentence, quoted, stage_headers, stage_row, verdict_sentence
-from explorer.tree import NodeId
+from explorer.tree import ROOT, NodeId
 
 _SESSION = Annotated[int, typer.Option("--session", help=N_("The session's number (see: sessions)."))]
 _NODE = Annotated[int | None, typer.Option("--node", min=0, help=N_("The node; unless set, the one last looked at."))]
@@ -39,6 +39,8 @@ def check(hardware: Hardware, library: Path, json: bool, session: _SESSION, node
             raise _no_node(session, chosen)
         ref = desk.workspace.model_ref_of(opened)
         desk.load(replace(ref, device=hardware.device, dtype=hardware.dtype, threads=hardware.threads))
+        if chosen != ROOT:  # so that the step is computed as in a session, on what the cache has of its parent
+            opened.distribution(opened.tree.node(chosen).parent, progress=desk.progress, cancel=desk.cancel)
         report = opened.check(chosen, progress=desk.progress, cancel=desk.cancel)
         label = quoted(opened.vocabulary)
     if json:
