@@ -37,6 +37,7 @@ from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
 from ui.controllers.notes_controller import NotesController
+from ui.controllers.preset_controller import PresetController
 from ui.controllers.proof_controller import ProofController
 from ui.controllers.query_controller import QueryController
 from ui.controllers.reading_controller import ReadingController
@@ -155,6 +156,7 @@ class Explorer(QObject):
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
         )
+        self.presets = PresetController(window, self._preferences)
         self.appearance = AppearanceController(window, self._preferences)
         self.reading = ReadingController(window, self._preferences, self.session, self.session_thread)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)

@@ -158,6 +158,19 @@ class Preferences:
     def set_form(self, name: str, values: Mapping[str, Any]) -> None:
         self._settings.setValue(f"forms/{name}", json.dumps(dict(values)))
 
+    @property
+    def own_presets(self) -> list[Any]:
+        """The user's named settings, as plain JSON values."""
+        try:
+            stored = json.loads(str(self._settings.value("presets", "[]")))
+        except ValueError:
+            return []
+        return stored if isinstance(stored, list) else []
+
+    @own_presets.setter
+    def own_presets(self, presets: list[Any]) -> None:
+        self._settings.setValue("presets", json.dumps(presets))
+
     def flag(self, name: _Flag) -> bool:
         return self._settings.value(name) in (True, "true")
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from explorer.decoding.params import Settings
 from ui.bridge import Bridge
 from ui.controllers.session_controller import SessionController
+from ui.dialogs.pages import troubleshooting_page
 from ui.main_window import MainWindow
 from ui.session_thread import ShownView
 from ui.threads import PreviewRequest, PreviewThread
@@ -28,6 +29,7 @@ class SettingsController(QObject):
         window.settings.previewed.connect(self._ask)
         window.settings.committed.connect(session.set_settings)
         window.settings.seed_changed.connect(session.set_seed)
+        window.settings.advice.page_requested.connect(lambda entry: troubleshooting_page(window, entry).open())
         window.settings.chain.value_wanted.connect(self._show_parameter)
         session.shown.connect(self._shown)
         bridge.happened.connect(self._take_event)

@@ -106,6 +106,7 @@ class ViewController(QObject):
         )
         window.settings.set_model(opened.model, opened.vocabulary)
         window.settings.reset(opened.state.settings)
+        window.settings.set_prompt_ids(opened.state.prompt.ids)
         window.settings.set_seed(opened.state.seed, opened.state.next_draw_index)
         window.prompt.set_prompt(opened.state.prompt, opened.prompt_pieces)
         self._retitle(opened.state.title, opened.state.seed, opened.state.next_draw_index)

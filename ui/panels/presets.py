@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from explorer.decoding.parameter import ParamValue
 from explorer.decoding.params import SamplingParams, Settings, Source
 from explorer.i18n import N_
+from explorer.messages import SettingsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,31 @@ PRESETS = (
     Preset("code", N_("Code: temperature 0.2, top-p 0.8"), {"temperature": 0.2, "top_p": 0.8}),
     Preset("extraction", N_("Extraction: greedy (temperature 0)"), {"temperature": 0.0}),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPreset:
+    """Settings the user has given a name."""
+
+    name: str
+    settings: Settings
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "settings": self.settings.to_json()}
+
+    @classmethod
+    def from_json(cls, data: Any) -> OwnPreset | None:
+        """Inverse of `to_json`; None for what this version cannot read."""
+        try:
+            return cls(str(data["name"]), Settings.from_json(data["settings"]))
+        except (SettingsError, KeyError, TypeError, ValueError, AttributeError):
+            return None
+
+    def applied(self) -> Settings:
+        """Its filters, order and stop rules, each with "preset" as its source; end tokens stay the model's."""
+        names = [*self.settings.sampling.values, "max_new_tokens", "max_length", "stop_strings"]
+        taken = Settings(self.settings.sampling, replace(self.settings.stopping, eos_token_ids=None))
+        return replace(taken, sources={name: "preset" for name in names if taken.source(name) != "off"})
 
 
 def apply_preset(settings: Settings, preset: Preset | None) -> Settings:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from explorer.decoding.advice import advice
 from explorer.decoding.parameter import Parameter, ParamValue
 from explorer.decoding.params import Settings, settings_from_generation_config
 from explorer.decoding.processors import PARAMETERS
@@ -29,12 +30,14 @@ from explorer.i18n import tr
 from explorer.messages import SettingsError
 from explorer.models.base import ModelInfo
 from explorer.text import Vocabulary
+from ui.panels.advice_list import AdviceList
 from ui.panels.chain_editor import ChainEditor
 from ui.panels.chain_model import ChainModel
-from ui.panels.common import GRID, compact, describe, plain_label, push_button
+from ui.panels.common import GRID, plain_label, push_button
 from ui.panels.grammar_editor import GrammarRow
 from ui.panels.parameter_row import ParameterRow, parameter_row
-from ui.panels.presets import PRESETS, apply_preset
+from ui.panels.preset_box import PresetBox
+from ui.panels.presets import OwnPreset, Preset, apply_preset
 from ui.panels.seed_row import SeedRow
 from ui.panels.stop_rules import StopRules
 
@@ -64,7 +67,9 @@ class SettingsPanel(QScrollArea):
         self._chain = ChainEditor(self.chain)
         self._stop = StopRules()
         self._seed = SeedRow()
-        self._preset = QComboBox()
+        self.presets = PresetBox()
+        self.advice = AdviceList()
+        self._prompt_ids: tuple[int, ...] = ()
         self._own = push_button(
             tr("Use the model's own"),
             tr("Take over what the model's own generation config sets. Nothing of it is in force before you say so."),
@@ -79,6 +84,7 @@ class SettingsPanel(QScrollArea):
         self.chain.order_changed.connect(self._reorder)
         self.chain.values_changed.connect(self.change)
         self._stop.changed.connect(self._change_stopping)
+        self.presets.chosen.connect(self._use_preset)
         self._seed.changed.connect(self.seed_changed)
         self._guard = _WheelGuard(self)
         for control in self.findChildren(QWidget):
@@ -96,6 +102,11 @@ class SettingsPanel(QScrollArea):
         labels = tuple(vocabulary.label(token_id) if vocabulary is not None else str(token_id) for token_id in ids)
         self._stop.set_model_eos(ids, labels)
         self._own.setEnabled(model is not None and bool(model.generation_defaults))
+
+    def set_prompt_ids(self, prompt_ids: tuple[int, ...]) -> None:
+        """What the session starts from: penalties and limits look at it."""
+        self._prompt_ids = prompt_ids
+        self._advise()
 
     def reset(self, settings: Settings) -> None:
         """The settings of another session; what was not committed to the one before is dropped."""
@@ -155,21 +166,12 @@ class SettingsPanel(QScrollArea):
         layout.addWidget(
             plain_label(tr("A filter that is not set is off. Nothing is switched on behind your back."), quiet=True)
         )
-        compact(self._preset)
-        self._preset.addItem(tr("Starting points…"), "")
-        for preset in PRESETS:
-            self._preset.addItem(tr(preset.label), preset.name)
-        describe(
-            self._preset,
-            tr("Starting points"),
-            tr("Settings others often begin with. Each is only a beginning: change one thing at a time from there."),
-        )
-        self._preset.activated.connect(self._use_preset)
         top = QHBoxLayout()
-        top.addWidget(self._preset, 1)
+        top.addWidget(self.presets, 1)
         top.addWidget(self._all_off)
         layout.addLayout(top)
         layout.addWidget(self._own)
+        layout.addWidget(self.advice)
         others = {tr("Seed"): self._seed, tr("Stop rules"): self._stop, tr("Order of the filters"): self._chain}
         for title, parameters in _sections():
             layout.addWidget(_group(title, self._column(parameters)))
@@ -225,17 +227,14 @@ class SettingsPanel(QScrollArea):
             self._stop.set_error(error.message.text())
             return
         self._stop.set_error("")
+        self._advise()
         self._pause.start()
 
     def _reorder(self, order: str | tuple[str, ...]) -> None:
         self._replace(self._draft.with_order(order))
 
-    def _use_preset(self, index: int) -> None:
-        name = self._preset.itemData(index)
-        self._preset.setCurrentIndex(0)
-        for preset in PRESETS:
-            if preset.name == name:
-                self._replace(apply_preset(self._draft, preset))
+    def _use_preset(self, preset: Preset | OwnPreset) -> None:
+        self._replace(preset.applied() if isinstance(preset, OwnPreset) else apply_preset(self._draft, preset))
 
     def _use_model_defaults(self) -> None:
         if self._model is None:
@@ -260,7 +259,15 @@ class SettingsPanel(QScrollArea):
         self._show()
         self.commit()
 
+    def _advise(self) -> None:
+        """Say what the draft is known to lead to."""
+        ends = self._model.eos_token_ids if self._model is not None else ()
+        self.advice.set_advice(
+            advice(self._draft, prompt_ids=self._prompt_ids, eos_token_ids=ends, label_of=_parameter_label)
+        )
+
     def _take(self, *, dragging: bool) -> None:
+        self._advise()
         self.previewed.emit(self._draft)
         if dragging:
             self._pause.stop()
@@ -272,11 +279,16 @@ class SettingsPanel(QScrollArea):
             self._show_row(name)
         self.chain.set_sampling(self._draft.sampling)
         self._stop.set_stopping(self._draft.stopping, self._draft.sources)
+        self._advise()
 
     def _show_row(self, name: str) -> None:
         off = self._draft.sampling.is_off(name)
         source = "off" if off else self._draft.sources.get(name, "user")
         self._rows[name].set_value(self._draft.sampling.get(name), source)
+
+
+def _parameter_label(name: str) -> str:
+    return tr(PARAMETERS[name].label) if name in PARAMETERS else name
 
 
 class _WheelGuard(QObject):

@@ -148,7 +148,7 @@ def test_ids_that_cannot_be_read_are_refused_beside_the_field(panel: SettingsPan
 def test_starting_points_replace_the_filters_and_keep_the_stop_rules(panel: SettingsPanel) -> None:
     panel.reset(Settings().with_sampling("user", min_p=0.2).with_stopping("user", max_new_tokens=9))
     told = Told(panel)
-    box = panel._preset
+    box = panel.presets
     box.setCurrentIndex(box.findData("chat"))
     box.activated.emit(box.currentIndex())
     chosen = told.commits[-1]
