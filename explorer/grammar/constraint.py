@@ -20,6 +20,9 @@ KIND_LABELS: Final[Mapping[GrammarKind, str]] = {
     "lark": N_("Lark grammar"),
 }
 
+# In a word, where there is no room for more.
+KIND_NAMES: Final[Mapping[GrammarKind, str]] = {"json_schema": N_("schema"), "regex": N_("regex"), "lark": N_("Lark")}
+
 
 class Constraint(NamedTuple):
     """A grammar as it was written. As a tuple it is a plain setting: ``(kind, text)``."""

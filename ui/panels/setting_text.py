@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from explorer.decoding.parameter import Parameter, ParamValue
-from explorer.grammar.constraint import KIND_LABELS, Constraint
+from explorer.grammar.constraint import KIND_NAMES, Constraint
 from explorer.i18n import tr
 from ui.format import count
 
@@ -27,5 +27,5 @@ def setting_text(parameter: Parameter, value: ParamValue) -> str:
     if isinstance(value, tuple) and parameter.kind in ("ids", "id_values"):
         return tr("{count} tokens").format(count=count(len(value))) if len(value) != 1 else tr("1 token")
     if isinstance(value, Constraint):
-        return tr(KIND_LABELS[value.kind])
+        return tr(KIND_NAMES[value.kind])
     return tr("off")
