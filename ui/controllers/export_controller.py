@@ -37,7 +37,7 @@ _FORM = "export"
 _FIRST = ("png", "svg", "pdf")
 _UNFIT_FOR_NAMES = re.compile(r"[^\w.-]+")
 _LONGEST_NAME = 60
-_MOST_CLIPBOARD_SVG = 8 * 2**20
+_MOST_NODES_DRAWN = 2000  # of a picture on the clipboard; beyond, pixels must do
 
 
 class ExportController(QObject):
@@ -208,16 +208,17 @@ class ExportController(QObject):
             from ui.export.work import Work
 
             sheet, drawing = Sheet(subject, options, font, date.today()), BytesIO()
-            job_work = Work(job.cancel, job.progress)
-            image = paint_image(sheet, job_work, options.scale)
-            write_svg(sheet, drawing, job_work)
+            painting = Work(job.cancel, job.progress)
+            image = paint_image(sheet, painting, options.scale)
+            if sheet.tree.node_count <= _MOST_NODES_DRAWN:
+                write_svg(sheet, drawing, painting)
             return image, drawing.getvalue()
 
         def done(painted: tuple[QImage, bytes]) -> None:
             image, drawing = painted
             data = QMimeData()
             data.setImageData(image)
-            if len(drawing) <= _MOST_CLIPBOARD_SVG:
+            if drawing:
                 data.setData("image/svg+xml", drawing)
             QGuiApplication.clipboard().setMimeData(data)
             size = tr("{width} × {height} pixels").format(width=count(image.width()), height=count(image.height()))

@@ -58,7 +58,7 @@ class ExportDialog(QDialog):
         self._connect()
         self._set_busy(False)
         self._say_beforehand()
-        self.resize(220 * GRID, 130 * GRID)
+        self.resize(240 * GRID, 130 * GRID)
 
     # --- what is chosen ----------------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ class ExportDialog(QDialog):
         """Show a picture of what was wanted last, how large the real one will be, and why it cannot be."""
         self.pane.show_image(preview.image)
         self.pane.setAccessibleDescription(self.form.show_size(preview))
-        self._largest = int(preview.largest_scale * 100) / 100
+        self._largest = preview.largest_scale
         too_large = preview.problem is not None and preview.problem.code == "picture.too_large"
         self.fit_button.setText(tr("Use scale {scale}").format(scale=f"{self._largest:g}"))
         self.fit_button.setVisible(too_large and self._largest >= LEAST_SCALE)
@@ -102,9 +102,12 @@ class ExportDialog(QDialog):
         everything = tr("The whole session is written, with every token, also of branches that were undone.")
         self.pane.show_text(f"{everything}\n{tr('{count} tokens').format(count=count(tokens))}")
         self.form.show_size(None)
+        if self._problem is not None:
+            self._say(None)
         self._problem = None
         self.fit_button.hide()
         self._allow()
+        self._say_beforehand()
 
     def show_problem(self, message: UserMessage) -> None:
         """Say in place what went wrong; everything can be chosen again."""

@@ -155,12 +155,12 @@ def pdf_shrink(sheet: Sheet) -> float:
 
 
 def largest_scale(sheet: Sheet) -> float:
-    """The largest scale at which the picture can be a PNG file."""
+    """The largest scale, to two decimals, at which the picture can be a PNG file."""
     width, height = sheet.size.width(), sheet.size.height()
-    thousandths = math.floor(1000 * min(MOST_SIDE / max(width, height), math.sqrt(MOST_PIXELS / (width * height))))
-    while thousandths > 1 and not _fits(sheet.pixels(thousandths / 1000)):  # both sides are rounded up
-        thousandths -= 1
-    return thousandths / 1000
+    hundredths = math.floor(100 * min(MOST_SIDE / max(width, height), math.sqrt(MOST_PIXELS / (width * height))))
+    while hundredths > 1 and not _fits(sheet.pixels(hundredths / 100)):  # both sides are rounded up
+        hundredths -= 1
+    return hundredths / 100
 
 
 def _fits(size: QSize) -> bool:

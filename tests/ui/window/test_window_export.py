@@ -174,6 +174,12 @@ def test_a_picture_that_is_too_large_offers_a_scale_that_fits(
     previewed(branched, dialog, settle)
     assert "million" in dialog.status.text()
     assert not dialog.export_button.isEnabled()
+    dialog.form.choose_format("csv")  # which has no pixels
+    previewed(branched, dialog, settle)
+    assert dialog.status.text() == ""
+    assert dialog.export_button.isEnabled()
+    dialog.form.choose_format("png")
+    previewed(branched, dialog, settle)
     qtbot.mouseClick(dialog.fit_button, Qt.MouseButton.LeftButton)
     previewed(branched, dialog, settle)
     assert dialog.form.scale_box.value() < 8
