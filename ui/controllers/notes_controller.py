@@ -35,9 +35,7 @@ class NotesController(QObject):
         self.form.closed.connect(self._focus_tree)
         window.view_bar.notes_menu.setToolTipsVisible(True)
         window.view_bar.notes_menu.aboutToShow.connect(self._list)
-        window.actions_.connect_all(
-            {"star": lambda: self.toggle_star(session.current), "note": lambda: self.edit_note(session.current)}
-        )
+        window.actions_.connect_all({"star": session.toggle_star, "note": lambda: self.edit_note(session.current)})
         session.opened.connect(self._opened)
         session.changed.connect(self._changed)
         self._enable()
@@ -45,10 +43,6 @@ class NotesController(QObject):
     def at(self, node_id: NodeId) -> Annotation:
         """What is noted at a node."""
         return self._annotations.get(node_id, NO_ANNOTATION)
-
-    def toggle_star(self, node_id: NodeId) -> None:
-        """Put a star on a node, or take it away."""
-        self._session.annotate(node_id, star=not self.at(node_id).star)
 
     def edit_note(self, node_id: NodeId) -> None:
         """Ask for the note of a node."""

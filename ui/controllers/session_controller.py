@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from explorer.annotations import NO_ANNOTATION
 from explorer.decoding.params import Settings
 from explorer.events import Change, NodeView
 from explorer.i18n import N_
@@ -185,13 +186,24 @@ class SessionController(QObject):
         if changes:
             self.set_settings(self.settings.with_stopping("user", **changes))
 
-    def annotate(self, node_id: NodeId, *, star: bool | None = None, note: str | None = None) -> None:
-        """Put a star or a note on a node; None leaves either as it is."""
+    def annotate(self, node_id: NodeId, *, note: str) -> None:
+        """Write a note at a node; an empty one takes it away."""
 
         def work(session: Session, job: JobContext) -> Change | None:
-            return session.annotate(node_id, star=star, note=note) if node_id in session.tree else None
+            return session.annotate(node_id, note=note) if node_id in session.tree else None
 
-        self._post("annotate", work)
+        self._post("note", work)
+
+    def toggle_star(self, node_id: NodeId | None = None) -> None:
+        """Put a star on a node (default: the current one), or take it away."""
+
+        def work(session: Session, job: JobContext) -> Change | None:
+            starred = session.state.current if node_id is None else node_id
+            if starred not in session.tree:
+                return None
+            return session.annotate(starred, star=not session.annotations.get(starred, NO_ANNOTATION).star)
+
+        self._post("star", work)
 
     def rename(self, title: str) -> None:
         self._post("rename", lambda session, job: session.rename(title))

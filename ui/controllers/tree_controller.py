@@ -132,11 +132,12 @@ class TreeController(QObject):
         add(tr("Run from here, greedy"), partial(self._run, node_id, "greedy"), "run_greedy", enabled=free)
         add(tr("Run from here, drawn"), partial(self._run, node_id, "sample"), "run_draw", enabled=free)
         self._views.node_menu_opening.emit(menu, node_id)
+        self._fill_search(menu, node_id)
         menu.addSeparator()
         self._fill_looks(menu, node_id)
         menu.addSeparator()
         star, note = (self._notes.at(node_id).star, self._notes.at(node_id).note)
-        add(tr("Take the star away") if star else tr("Star"), partial(self._notes.toggle_star, node_id), "star")
+        add(tr("Take the star away") if star else tr("Star"), partial(self._session.toggle_star, node_id), "star")
         add(tr("Change the note…") if note else tr("Note…"), partial(self._notes.edit_note, node_id), "note")
         menu.addSeparator()
         self._fill_copies(menu.addMenu(tr("Copy")), node_id)
@@ -145,6 +146,15 @@ class TreeController(QObject):
             menu.addSeparator()
             delete = partial(self._session.delete_branch, node_id)
             add(tr("Delete branch"), delete, "delete_branch", enabled=free)
+
+    def _fill_search(self, menu: QMenu, node_id: NodeId) -> None:
+        beam = self._window.actions_["beam"]
+
+        def search() -> None:
+            self._session.select(node_id)
+            beam.trigger()
+
+        self._add(menu, node_id, beam.text(), search, "beam", enabled=beam.isEnabled())
 
     def _fill_looks(self, menu: QMenu, node_id: NodeId) -> None:
         add, tree = partial(self._add, menu, node_id), self._tree

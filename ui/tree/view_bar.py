@@ -31,6 +31,7 @@ class TreeFindEdit(QLineEdit):
         self.setProperty(OWN_ESCAPE, True)
         self.setClearButtonEnabled(True)
         self.setMinimumWidth(24 * GRID)
+        self.setMaximumWidth(100 * GRID)
         self.setPlaceholderText(tr("Find in the tree"))
         self.setAccessibleName(tr("Find in the tree"))
         self.set_problem("")
@@ -115,7 +116,10 @@ class ViewBar(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
         layout.addWidget(self.edit, 1)
-        for widget in (self.scope, self.regex, self.outcome, self.previous, self.following, self.notes, self.options):
+        for widget in (self.scope, self.regex, self.outcome, self.previous, self.following):
+            layout.addWidget(widget)
+        layout.addStretch()
+        for widget in (self.notes, self.options):
             layout.addWidget(widget)
 
     # --- what is looked for ------------------------------------------------------------------------------------------
