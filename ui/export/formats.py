@@ -29,8 +29,8 @@ MOST_PIXELS = 64 * 2**20
 """Pixels of a PNG file in all: 256 MiB, the most that Qt's own readers open."""
 MOST_POINTS = 14_400.0
 """The side of a PDF page in points (1/72 inch): what the format's reference allows."""
-MOST_NODES = 100_000
-"""Nodes with their labels in one picture; more than that nobody opens."""
+MOST_NODES = 50_000
+"""Nodes in one drawing: tens of megabytes, which viewers take half a minute to open."""
 
 _POINTS_PER_PIXEL = 72 / 96
 _DPI = 1200

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from explorer.i18n import N_
 from explorer.progress import CancelToken, Progress, ProgressCallback, ignore_progress
 
 PAINTING = N_("Painting the picture")
 WRITING = N_("Writing the file")
 _EVERY = 64
+_YIELD_EVERY = 8
 
 
 class Work:
@@ -26,6 +29,8 @@ class Work:
 
     def step(self) -> None:
         self._done += 1
+        if self._done % _YIELD_EVERY == 0:
+            time.sleep(0)  # the window's thread need not wait for its turn until it is given it
         if self._done % _EVERY == 0:
             self._report()
 
