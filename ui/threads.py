@@ -6,6 +6,7 @@ Plain Python threads, joined when the window closes; no widget owns one.
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from explorer.progress import Cancelled
 from ui.bridge import Bridge, Done, Event, Failed, Handlers, Job, JobContext, WasCancelled, unexpected
 
 Owned = TypeVar("Owned")
+
+_LEAST_SPACING_MS = 8.0
 
 
 class JobThread(Generic[Owned]):
@@ -211,6 +214,7 @@ class PreviewThread:
         self._bridge = bridge
         self._condition = threading.Condition()
         self._request: PreviewRequest | None = None
+        self._shown_at = 0.0
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="preview", daemon=True)
 
@@ -244,4 +248,12 @@ class PreviewThread:
             except Exception as error:
                 self._bridge.put(Event("preview_failed", (request.number, unexpected(error)), latest_only=True))
             else:
-                self._bridge.put(Event("preview", (request.number, distribution), latest_only=True))
+                event = Event("preview", (request.number, distribution), latest_only=True)
+                self._bridge.put(event, patience_ms=self._patience_ms())
+
+    def _patience_ms(self) -> float:
+        """Bars follow the hand and wait for no frame, but for a moment where a hand is faster than any screen."""
+        now = time.monotonic()
+        patience = max(0.0, _LEAST_SPACING_MS - 1000 * (now - self._shown_at))
+        self._shown_at = now + patience / 1000
+        return patience

@@ -15,7 +15,17 @@ from explorer.decoding.pipeline import stage_step
 from explorer.decoding.processors import PARAMETERS, Stage
 from explorer.decoding.scores import LiveScores
 
-__all__ = ["Autopsy", "KeptBy", "Rescue", "StageVerdict", "ValueToKeep", "autopsy", "kept_by", "value_to_keep"]
+__all__ = [
+    "Autopsy",
+    "KeptBy",
+    "Rescue",
+    "StageVerdict",
+    "ValueToKeep",
+    "autopsy",
+    "autopsy_at",
+    "kept_by",
+    "value_to_keep",
+]
 
 _MOST_DECIMALS = 17
 _LARGE = 1e12  # beyond it decimals say nothing
@@ -69,6 +79,7 @@ class Autopsy:
     provenance: Provenance
     model_logit: float
     model_probability: float
+    sampling_probability: float
     stages: tuple[StageVerdict, ...]
 
     @property
@@ -102,14 +113,20 @@ def autopsy(distribution: Distribution, token_id: int) -> Autopsy:
     index = distribution.index_of(token_id)
     if index is None:
         raise KeyError(token_id)
+    return autopsy_at(distribution, index)
+
+
+def autopsy_at(distribution: Distribution, index: int) -> Autopsy:
+    """Follow the token at a place of the distribution's arrays through the chain."""
     place = int(distribution.model_rank[index]) - 1
     trace = distribution.trace
     return Autopsy(
-        token_id,
+        int(distribution.token_ids[index]),
         int(trace.owner[place]) == IMPOSSIBLE,
         trace.provenance(place),
         float(distribution.logits[index]),
         float(distribution.model_probs[index]),
+        float(distribution.sampling_probs[index]),
         tuple(_verdicts(trace, place)),
     )
 

@@ -100,11 +100,21 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Times]:
             self.times = Times()
             self.moved_at: float | None = None
             self.processor_at = 0.0
+            self._moves: dict[int, int] = {}
+            self._number = 0
             self._shown = False
             self._last = 0.0
 
-        def numbers_shown(self) -> None:
-            self._shown = self.moved_at is not None
+        def moved(self, sampling: Any) -> None:
+            """A move asked for the numbers of ``sampling``."""
+            self._moves[id(sampling)] = len(self._moves) + 1
+            if self.moved_at is None:
+                self.moved_at, self.processor_at = time.perf_counter(), time.process_time()
+                self._number = self._moves[id(sampling)]
+
+        def numbers_shown(self, sampling: Any) -> None:
+            """Numbers went to the list: those of the move that is timed, or of one that overtook it."""
+            self._shown = self.moved_at is not None and self._moves.get(id(sampling), 0) >= self._number
 
         def eventFilter(self, _: QObject, event: QEvent) -> bool:
             if event.type() == QEvent.Type.Paint and self._shown:
@@ -169,7 +179,18 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Times]:
         explorer.session_thread.post("compute", compute)
     clock = Clock()
     window.candidates.table.viewport().installEventFilter(clock)
-    explorer.bridge.happened.connect(lambda name, _: clock.numbers_shown() if name == "preview" else None)
+    kept_alive = []  # so that no two moves have settings with one address
+
+    def asked(settings: Any) -> None:
+        kept_alive.append(settings.sampling)
+        clock.moved(settings.sampling)
+
+    def happened(name: str, value: Any) -> None:
+        if name == "preview":
+            clock.numbers_shown(value[1].trace.sampling)
+
+    window.settings.previewed.connect(asked)
+    explorer.bridge.happened.connect(happened)
     results = {}
     for name, (moved, values) in CHAINS.items():
         window.settings.reset(session.settings.with_sampling("user", **values))
@@ -185,8 +206,6 @@ def measure(options: argparse.Namespace, home: Path) -> dict[str, Times]:
             done += 1
             place = span + span // 2 - abs(done % span - span // 2)
             place += slider.value() == place
-            if clock.moved_at is None:
-                clock.moved_at, clock.processor_at = time.perf_counter(), time.process_time()
             slider.setValue(place)
 
         ticker = QTimer()

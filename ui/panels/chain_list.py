@@ -173,7 +173,8 @@ class ChainList(QListView):
         self, top: Index, bottom: Index, roles: Sequence[int] = ()
     ) -> None:
         """Only paint: Qt would lay all rows out anew and paint a second time, although none changes its height."""
-        self.viewport().update()
+        for row in range(top.row(), bottom.row() + 1):
+            self.update(self._chain.index(row))
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
         """No search by typing: letters are the window's shortcuts."""

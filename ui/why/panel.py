@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QStackedLayout, QToolButton, QVBoxLayout, QWidget
 
-from explorer.decoding.autopsy import Autopsy, autopsy
+from explorer.decoding.autopsy import Autopsy, autopsy_at
 from explorer.decoding.pipeline import Distribution
 from explorer.decoding.processors import ORDERS, STAGES_BY_NAME
 from explorer.i18n import tr
@@ -46,7 +46,7 @@ class WhyPanel(AnalysedPanel):
         self._chain = chain
         self._found: Autopsy | None = None
         self._aside: Aside | None = None
-        self._shown_stages: frozenset[str] = frozenset()
+        self._shown_stages: tuple[tuple[str, ...], frozenset[str]] = ((), frozenset())
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
@@ -108,8 +108,8 @@ class WhyPanel(AnalysedPanel):
             self._rest.stop()
             return
         self._rest.start()
-        listed = self.token is not None and self.distribution.index_of(self.token) is not None
-        self._found = autopsy(self.distribution, self.token) if listed and self.token is not None else None
+        index = None if self.token is None else self.distribution.index_of(self.token)
+        self._found = None if index is None else autopsy_at(self.distribution, index)
         self._show(self.distribution)
 
     # --- showing -----------------------------------------------------------------------------------------------------
@@ -127,10 +127,10 @@ class WhyPanel(AnalysedPanel):
         if found is None:
             head.show_texts("", "", self._without_token(), "", "")
         else:
-            row = distribution.row(found.token_id)
+            chance = percent(found.sampling_probability) if found.removal is None else "–"
             head.show_texts(
-                tr("model {percent}").format(percent=percent(row.model_prob)),
-                tr("sampling {percent}").format(percent=percent(row.sampling_prob) if row.removed_by is None else "–"),
+                tr("model {percent}").format(percent=percent(found.model_probability)),
+                tr("sampling {percent}").format(percent=chance),
                 verdict_text(found, distribution),
                 detail_text(found, way, distribution.trace.sampling),
                 comparison_text(found),
@@ -164,6 +164,9 @@ class WhyPanel(AnalysedPanel):
         """Stages that are off stand in nobody's way; those that were on stay, so that they can be switched on again."""
         names = self._chain.names
         shown = frozenset(n for n in names if self.all_button.isChecked() or self._chain.was_on(n))
+        if (names, shown) == self._shown_stages:
+            return
+        self._shown_stages = (names, shown)
         for row, name in enumerate(names):
             if self.table.isRowHidden(row) == (name in shown):
                 self.table.setRowHidden(row, name not in shown)
