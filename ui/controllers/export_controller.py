@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # they come with SQLAlchemy and the writers of every format: 
     from explorer.export.picture import PictureContent
     from explorer.workspace import Workspace
     from ui.dialogs.export_dialog import ExportDialog
+    from ui.dialogs.export_form import ExportFormat
     from ui.export.choices import ExportChoices
     from ui.export.preview import Preview
     from ui.export.subject import PictureSubject
@@ -73,15 +74,11 @@ class ExportController(QObject):
 
         ``content`` asks for a picture of that, instead of what was exported last.
         """
-        from explorer.export.registry import PictureExporter, exporter, exporter_names
         from ui.dialogs.export_dialog import ExportDialog
-        from ui.dialogs.export_form import ExportFormat
 
         if self._session.session is None or self._dialog is not None:
             return
-        names = sorted(exporter_names(), key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
-        found = [exporter(name) for name in names]
-        formats = [ExportFormat(e.name, tr(e.label), e.suffix, isinstance(e, PictureExporter)) for e in found]
+        formats = self._formats()
         self._subject = self._subject_now()
         title = " ".join(self._title().split())
         choices = self._choices()
@@ -255,6 +252,22 @@ class ExportController(QObject):
             self._dialog.show_progress(progress)
 
     # --- what there is -----------------------------------------------------------------------------------------------
+
+    def _formats(self) -> list[ExportFormat]:
+        """Pictures first; a format of another package that does not load is said, and left out."""
+        from explorer.export.document import ExportError
+        from explorer.export.registry import exporter, exporter_names
+        from ui.dialogs.export_form import ExportFormat
+
+        formats = []
+        for name in sorted(exporter_names(), key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST)):
+            try:
+                found = exporter(name)
+            except ExportError as error:
+                self._bridge.failed.emit(error.message)
+            else:
+                formats.append(ExportFormat(name, tr(found.label), found.suffix, name in _FIRST))
+        return formats
 
     def _subject_now(self) -> PictureSubject:
         from ui.export.stamp import Provenance

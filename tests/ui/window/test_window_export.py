@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from explorer.export import read_csv, read_dot, read_graphml, read_json
+from explorer.export import read_csv, read_dot, read_graphml, read_json, registry
 from ui.app import Explorer
 from ui.controllers.export_controller import file_name
 from ui.dialogs.export_dialog import ExportDialog
@@ -96,6 +97,21 @@ def test_every_format_by_keys(branched: Explorer, press: Press, settle: Settle, 
     else:
         read = {"json": read_json, "csv": read_csv, "dot": read_dot, "graphml": read_graphml}[name]
         assert [row.text for row in read(path).nodes] == ["豆浆", "。", "咖啡"]
+
+
+def test_a_format_of_another_package_that_does_not_load_is_left_out(
+    branched: Explorer, press: Press, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = EntryPoint("broken", "no_such_package:Exporter", registry.ENTRY_POINTS)
+    others = registry._others()
+    monkeypatch.setattr(registry, "_others", lambda: {**others, "broken": broken})
+    dialog = opened(branched, press, settle)
+    assert [entry.name for entry in dialog.form.formats][:3] == ["png", "svg", "pdf"]
+    assert "broken" not in [entry.name for entry in dialog.form.formats]
+    (message,) = branched.window.messages.messages
+    assert message.code == "export.plugin"
+    branched.window.messages.dismiss(message.code)
+    dialog.reject()
 
 
 def test_the_dialog_shows_what_it_will_write(branched: Explorer, press: Press, settle: Settle) -> None:
