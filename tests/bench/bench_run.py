@@ -48,6 +48,10 @@ class Generate:
         print(json.dumps({"prompt": list(prompt), "how": how, "tokens": tokens}), file=self._process.stdin, flush=True)
         return float(self._process.stdout.readline())
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def close(self) -> None:
         self._process.communicate()
 
