@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from explorer.annotations import NO_ANNOTATION, Annotation, annotations_of
 from explorer.decoding.params import Settings
 from explorer.i18n import N_
 from explorer.messages import ExplorerError, UserMessage
@@ -15,8 +17,9 @@ from explorer.text import Vocabulary
 from explorer.tree import ROOT, HowChosen, NodeId
 
 FORMAT = "token-tree-session"
-VERSION = 2
-_READABLE = (1, 2)  # version 1 did not say which tokens are special, nor which end a text
+VERSION = 3
+# Version 1 did not say which tokens are special, nor which end a text; version 2 knew no stars and notes.
+_READABLE = (1, 2, 3)
 
 
 class ExportError(ExplorerError):
@@ -30,7 +33,8 @@ class NodeRow:
     ``bytes`` is the token's bytes in hexadecimal, which are exact where ``text`` has to show half a character as
     ``<0xE4>``. ``logit`` and ``model_logprob`` are None where the model gave the token probability 0; ``excluded``
     where a filter had removed it, and ``sampling_logprob`` is None then. The sums run from the first generated token.
-    No number here is NaN or infinite. ``special``: a control token, whose text is its name.
+    No number here is NaN or infinite. ``special``: a control token, whose text is its name. ``starred`` and ``note``
+    are the user's.
     """
 
     node: NodeId
@@ -51,6 +55,8 @@ class NodeRow:
     path_sampling_logprob: float | None
     hidden: bool
     special: bool = False
+    starred: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ class SessionDocument:
     """A session with all its values as JSON knows them. Times are ISO 8601 in UTC.
 
     ``settings`` lists every settings used, each once; ``settings_now`` is the place of those in force. ``model`` holds
-    the identity, and ``eos_token_ids``, which end a text.
+    the identity, and ``eos_token_ids``, which end a text. ``starred`` and ``note`` are the user's, of the prompt.
     """
 
     session: int
@@ -105,6 +111,8 @@ class SessionDocument:
     nodes: list[NodeRow]
     steps: list[StepRow]
     stops: list[StopRow]
+    starred: bool = False
+    note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Strict JSON: plain values, no NaN, no Infinity."""
@@ -143,6 +151,8 @@ def read_session(store: SessionStore, session_id: int) -> SessionDocument:
 def session_document(stored: StoredSession, vocabulary: Vocabulary) -> SessionDocument:
     """The document of a loaded session; undone and deleted nodes are in it, marked hidden."""
     state, settings = stored.state, _SettingsList()
+    annotations = annotations_of(stored.commands)
+    at_prompt = annotations.get(ROOT, NO_ANNOTATION)
     return SessionDocument(
         session=stored.id,
         title=state.title,
@@ -161,12 +171,14 @@ def session_document(stored: StoredSession, vocabulary: Vocabulary) -> SessionDo
         steps=[_step_row(command.seq, step, settings) for command in stored.commands for step in command.steps],
         settings_now=settings.place(state.settings),
         settings=settings.documents,
-        nodes=_node_rows(stored, vocabulary),
+        nodes=_node_rows(stored, vocabulary, annotations),
         stops=[
             StopRow(command.seq, stop.node, stop.event.kind, dict(stop.event.particulars))
             for command in stored.commands
             for stop in command.stops
         ],
+        starred=at_prompt.star,
+        note=at_prompt.note,
     )
 
 
@@ -204,12 +216,14 @@ def _step_row(command: int, step: StepRecord, settings: _SettingsList) -> StepRo
     )
 
 
-def _node_rows(stored: StoredSession, vocabulary: Vocabulary) -> list[NodeRow]:
+def _node_rows(
+    stored: StoredSession, vocabulary: Vocabulary, annotations: Mapping[NodeId, Annotation]
+) -> list[NodeRow]:
     """Rows in order of creation, so parents come first and the sums of a path need no second walk."""
     sums: dict[NodeId, tuple[float, float]] = {ROOT: (0.0, 0.0)}
     rows = []
     for node in stored.nodes:
-        edge = node.edge
+        edge, annotation = node.edge, annotations.get(node.id, NO_ANNOTATION)
         model, sampling = sums[node.parent]
         sums[node.id] = model + edge.model_logprob, sampling + (edge.sampling_logprob or 0.0)
         rows.append(
@@ -232,6 +246,8 @@ def _node_rows(stored: StoredSession, vocabulary: Vocabulary) -> list[NodeRow]:
                 path_sampling_logprob=finite(sums[node.id][1]),
                 hidden=node.id in stored.hidden,
                 special=vocabulary.is_special(node.token_id),
+                starred=annotation.star,
+                note=annotation.note,
             )
         )
     return rows

@@ -18,6 +18,7 @@ from explorer.export.rows import (
     NODE_FIELDS,
     ExportedTree,
     last_stops,
+    noted_values,
     present_values,
     stops_by_node,
     vocabulary_of,
@@ -79,7 +80,8 @@ def _prompt_values(document: SessionDocument) -> dict[str, Any]:
     text = str(document.prompt["text"]).encode("utf-8", "backslashreplace")
     label = Vocabulary([text]).label(0) if text else ""
     shown = label if len(label) <= _LONGEST_PROMPT else label[: _LONGEST_PROMPT - 1] + "…"
-    return {"label": _label(shown)}
+    noted = noted_values(document.starred, document.note)
+    return {"label": _label(shown), **{name: value for name, value in noted.items() if value is not None}}
 
 
 def _node_values(tree: ExportedTree, vocabulary: Vocabulary) -> Iterator[tuple[int, dict[str, Any]]]:

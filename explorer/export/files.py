@@ -18,8 +18,10 @@ from explorer.tree import ROOT
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _COLUMNS = (
     *("node", "parent", "id", "text", "bytes", "depth", "rank", "chosen", "u", "draw_index", "logit", "model_logprob"),
-    *("sampling_logprob", "excluded", "path_model_logprob", "path_sampling_logprob", "hidden", "special", "stops"),
+    *("sampling_logprob", "excluded", "path_model_logprob", "path_sampling_logprob", "hidden", "special", "starred"),
+    *("note", "stops"),
 )
+_NEEDED = frozenset(_COLUMNS) - {"starred", "note"}  # which earlier versions did not write
 
 
 class JsonExporter:
@@ -39,8 +41,8 @@ class CsvExporter:
     """One line a token of the tree, safe to open in a spreadsheet; `read_csv` is its inverse.
 
     Text that a spreadsheet would run as a formula gets an apostrophe in front; ``bytes`` is exact (``0x`` keeps it from
-    being read as a number). An empty cell means that there is no such value. ``stops`` is JSON. The prompt, node 0, has
-    a line only where generation stopped at it.
+    being read as a number). An empty cell means that there is no such value. ``note`` and ``stops`` are JSON. The
+    prompt, node 0, has a line only where generation stopped at it, and no note.
     """
 
     name = "csv"
@@ -91,7 +93,7 @@ def read_csv(path: Path) -> ExportedTree:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, strict=True)
-            if tuple(reader.fieldnames or ()) != _COLUMNS:
+            if not set(reader.fieldnames or ()) >= _NEEDED:
                 raise ValueError(f"columns: {reader.fieldnames}")
             for values in reader:
                 if values["stops"]:

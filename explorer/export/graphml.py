@@ -14,6 +14,7 @@ from explorer.export.rows import (
     NODE_FIELDS,
     ExportedTree,
     last_stops,
+    noted_values,
     present_values,
     read_row,
     read_tree,
@@ -63,7 +64,8 @@ def _graph(document: SessionDocument, graph: nx.DiGraph) -> nx.DiGraph:
     vocabulary = vocabulary_of(document.nodes)
     tree = ExportedTree.of(document)
     stops, last = stops_by_node(tree.stops), last_stops(tree.stops)
-    graph.add_node(_name(ROOT), label="(prompt)")
+    noted = noted_values(document.starred, document.note)
+    graph.add_node(_name(ROOT), label="(prompt)", **{name: value for name, value in noted.items() if value is not None})
     for row in tree.nodes:
         values = present_values(row, NODE_FIELDS)
         values["token_id"] = values.pop("id")

@@ -24,12 +24,15 @@ EDGE_FIELDS = (
     "excluded",
 )
 """The fields of a `NodeRow` that belong to the step into the node."""
-NODE_FIELDS = ("id", "bytes", "depth", "path_model_logprob", "path_sampling_logprob", "hidden", "special")
+NODE_FIELDS = (
+    *("id", "bytes", "depth", "path_model_logprob", "path_sampling_logprob", "hidden", "special"),
+    *("starred", "note"),
+)
 """The others, but for the node's own number and its parent's; ``text`` follows from ``bytes``."""
 
 _INTEGERS = ("node", "parent", "id", "depth", "rank", "draw_index")
 _NUMBERS = ("u", "logit", "model_logprob", "sampling_logprob", "path_model_logprob", "path_sampling_logprob")
-_TRUTHS = ("excluded", "hidden", "special")
+_TRUTHS = ("excluded", "hidden", "special", "starred")
 _MAY_BE_NONE = ("draw_index", *_NUMBERS)
 _HEX_MARK = "0x"  # keeps hexadecimal from being read as a number
 
@@ -52,7 +55,15 @@ def present_values(row: NodeRow, names: Iterable[str]) -> dict[str, Any]:
     values = {name: getattr(row, name) for name in names}
     if "bytes" in values:
         values["bytes"] = _HEX_MARK + row.bytes
+    if "note" in values:
+        values |= noted_values(row.starred, row.note)
     return {name: value for name, value in values.items() if not _is_missing(value)}
+
+
+def noted_values(starred: bool, note: str) -> dict[str, Any]:
+    """A star and a note as these files hold them: the note as one line of JSON, None where there is none."""
+    plain = note.replace("\n", "").isprintable()
+    return {"starred": starred or None, "note": json.dumps(note, ensure_ascii=not plain) if note else None}
 
 
 def _is_missing(value: Any) -> bool:
@@ -91,6 +102,7 @@ def read_row(values: Mapping[str, Any]) -> NodeRow:
     row["chosen"] = values["chosen"]
     if row["chosen"] not in get_args(HowChosen):
         raise ValueError(f"chosen: {row['chosen']!r}")
+    row["note"] = str(json.loads(values.get("note") or '""'))
     piece = bytes.fromhex(str(values["bytes"]).removeprefix(_HEX_MARK))
     return NodeRow(**row, bytes=piece.hex(), text=Vocabulary([piece]).text(0))
 
@@ -99,6 +111,8 @@ def _read(name: str, value: Any) -> Any:
     if value is None or value == "":
         if name in _MAY_BE_NONE:
             return None
+        if name == "starred":
+            return False
         raise KeyError(name)
     if name in _TRUTHS:
         return {"true": True, "false": False}[str(value).lower()]
