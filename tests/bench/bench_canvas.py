@@ -34,11 +34,13 @@ from ui.tree.mirror import mirror_of
 from ui.tree.options import TreeViewOptions
 from ui.tree.outline import Outline
 from ui.tree.placement import Placement
-from ui.tree.tidy import TidyLayout
 
 WIDTH, HEIGHT = 1600, 900
 HOWS: tuple[HowChosen, ...] = ("greedy", "drawn", "expanded")
-WORDS = (" the", " capital", " of", " France", " is", " Paris", ",", " a", " city", ".", "\n", "你好", " 🙂", "ing", " x", " museum")
+WORDS = (
+    *(" the", " capital", " of", " France", " is", " Paris", ",", " a"),
+    *(" city", ".", "\n", "你好", " 🙂", "ing", " x", " museum"),
+)
 
 
 def grown_tree(count: int) -> list[Node]:
@@ -53,8 +55,17 @@ def grown_tree(count: int) -> list[Node]:
         for rank in range(1, min(width, count - len(nodes)) + 1):
             probability = left * chance.uniform(0.3, 0.9)
             left -= probability
-            nodes.append(new_node(len(nodes) + 1, parent, chance.randrange(len(WORDS)) + 16 * rank, depths[parent] + 1,
-                                  probability, rank, chance.choice(HOWS)))
+            nodes.append(
+                new_node(
+                    len(nodes) + 1,
+                    parent,
+                    chance.randrange(len(WORDS)) + 16 * rank,
+                    depths[parent] + 1,
+                    probability,
+                    rank,
+                    chance.choice(HOWS),
+                )
+            )
             depths.append(depths[parent] + 1)
             if chance.random() < 0.9 or len(open_nodes) < 400:
                 open_nodes.append(len(nodes))
@@ -164,7 +175,8 @@ def layouts(nodes: Sequence[Node], rounds: int) -> list[Fact]:
         placement = Placement(outline, "tidy")
         placement.finish()
         times["tidy"].append(now() - start)
-    return [Fact(f"layout of {len(nodes)} nodes, {name}", 1e3 * statistics.median(t), "ms") for name, t in times.items()]
+    title = f"layout of {len(nodes)} nodes"
+    return [Fact(f"{title}, {name}", 1e3 * statistics.median(seconds), "ms") for name, seconds in times.items()]
 
 
 def frames(nodes: Sequence[Node], options: TreeViewOptions, name: str, steps: int) -> list[Fact]:
@@ -196,8 +208,10 @@ def additions(nodes: Sequence[Node], rounds: int) -> list[Fact]:
             count += 1
             added = new_node(count, parent.id, 120 - step % 8, parent.depth + 1, 0.01, 99 + step, "expanded")
             times.append(stage.frame(lambda added=added: stage.canvas.apply(change(added, stage.canvas.scene.current))))
-        facts += [Fact(f"one node more, {name}: to the next frame, median", 1e3 * statistics.median(times), "ms"),
-                  Fact(f"one node more, {name}: to the next frame, worst", 1e3 * max(times), "ms")]
+        facts += [
+            Fact(f"one node more, {name}: to the next frame, median", 1e3 * statistics.median(times), "ms"),
+            Fact(f"one node more, {name}: to the next frame, worst", 1e3 * max(times), "ms"),
+        ]
     stage.canvas.close()
     return facts
 

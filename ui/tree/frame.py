@@ -168,6 +168,14 @@ class Frame:
         segment = next(segment for segment in self.segments_of(head) if shown in segment.nodes)
         return self.part_of(head, rect, segment, segment.nodes.index(shown))
 
+    def tokens_in(self, heads: list[int]) -> Ids:
+        """The tokens that stand in some boxes, but for those that an ellipsis stands for."""
+        tails = self.outline.tail
+        single = [head for head in heads if tails[head] == head]
+        phrases = [self.segments_of(head) for head in heads if tails[head] != head]
+        written = [segment.nodes[0] for segments in phrases for segment in segments if not segment.elided]
+        return np.array(single + written, dtype=np.int64)
+
     def part_of(self, head: int, rect: QRectF, segment: Segment, place: int | None = None) -> QRectF:
         """Where a segment of a box is on the screen, ``rect`` being where the box is. ``place`` narrows it down to one
         of the nodes that an ellipsis stands for."""

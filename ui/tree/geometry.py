@@ -21,6 +21,7 @@ LEVEL_GAP = 46.0
 SLOT_GAP = 18.0  # between boxes beside each other in a tree that grows downwards
 TAIL = 150.0  # room behind the last column for the values of leaves
 FOOT_TAIL = 36.0
+_REMEMBERED = 20_000  # boxes
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,7 @@ class TreeGeometry:
         self._starts: FloatArray = np.zeros(2)
         self._slot = ROW
         self._plan: Plan | None = None
+        self._segments: dict[int, list[Segment]] = {}
         self.rebuild()
 
     # --- keeping up --------------------------------------------------------------------------------------------------
@@ -91,7 +93,7 @@ class TreeGeometry:
         self._outline.take_changed()
         self._sizes.rebuild()
         self._columns()
-        self._plan = None
+        self._forget()
 
     def update(self) -> None:
         """Take over what changed in the outline."""
@@ -104,11 +106,15 @@ class TreeGeometry:
             if not all(self._fits(head) for head in changed):
                 self._columns()
         if changed is None or changed:
-            self._plan = None
+            self._forget()
 
     def moved(self) -> None:
         """The rows are others now."""
         self._plan = None
+
+    def _forget(self) -> None:
+        self._plan = None
+        self._segments.clear()
 
     def _length(self) -> FloatArray:
         return self._sizes.width if self.orientation == "right" else self._sizes.height
@@ -172,8 +178,13 @@ class TreeGeometry:
         return Plan(heads, index, parent, along, length, across, self._breadth()[heads], behind)
 
     def segments(self, head: int) -> list[Segment]:
-        """What stands in a box, from its beginning to its end."""
-        return self._sizes.segments(head)
+        """What stands in a box, from its beginning to its end. Not to be changed."""
+        segments = self._segments.get(head)
+        if segments is None:
+            if len(self._segments) >= _REMEMBERED:
+                self._segments.clear()
+            segments = self._segments[head] = self._sizes.segments(head)
+        return segments
 
     def places(self, ids: Ids) -> tuple[FloatArray, FloatArray]:
         """About where shown nodes stand, in a phrase too: along and across; what is not shown stands nowhere (NaN)."""

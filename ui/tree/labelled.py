@@ -37,8 +37,9 @@ class LabelledBoxes:
         self._count_font = figures_font(frame.font, 0.78)
         heads = frame.plan.heads[frame.boxes]
         tails = frame.outline.tail[heads].astype(np.int64)
-        self._places = dict(zip(heads.tolist(), frame.node_colours.places(heads).tolist(), strict=True))
-        self._faded = dict(zip(heads.tolist(), frame.reading.excluded(heads).tolist(), strict=True))
+        tokens = frame.tokens_in(heads.tolist())
+        self._places = dict(zip(tokens.tolist(), frame.node_colours.places(tokens).tolist(), strict=True))
+        self._faded = dict(zip(tokens.tolist(), frame.reading.excluded(tokens).tolist(), strict=True))
         self._unseen = dict(zip(heads.tolist(), frame.reading.unseen(tails).tolist(), strict=True))
 
     def paint(self) -> None:

@@ -52,7 +52,8 @@ class NotePainter:
         self._claim_bends()
         tails = frame.outline.tail[heads].astype(np.int64)
         self._tails = dict(zip(heads.tolist(), tails.tolist(), strict=True))
-        self._edges = dict(zip(heads.tolist(), frame.reading.edge(heads).tolist(), strict=True))
+        tokens = frame.tokens_in(heads.tolist())
+        self._edges = dict(zip(tokens.tolist(), frame.reading.edge(tokens).tolist(), strict=True))
         self._paths = dict(zip(heads.tolist(), frame.reading.path_logprob(tails).tolist(), strict=True))
 
     def paint(self) -> None:
@@ -176,11 +177,11 @@ class NotePainter:
     def _paint_phrase_steps(self, head: int) -> None:
         """The probabilities of the further tokens of a phrase: below each, or beside it, where they are not wider."""
         frame, scale = self._frame, self._scale
-        segments = [segment for segment in frame.segments_of(head)[1:] if not segment.elided]
-        nodes = np.array([segment.nodes[0] for segment in segments], dtype=np.int64)
         outset = self._outset(head)
-        for segment, probability in zip(segments, frame.reading.edge(nodes).tolist(), strict=True):
-            text = step_words(probability)
+        for segment in frame.segments_of(head)[1:]:
+            if segment.elided:
+                continue
+            text = step_words(self._edges[segment.nodes[0]])
             width = self._width(text)
             part = frame.part_of(head, self._rects[head], segment)
             if frame.down:
