@@ -44,13 +44,12 @@ class Outcome:
 RunScripts = Callable[[Mapping[str, str]], dict[str, Outcome]]
 
 
-@pytest.fixture
-def run_scripts(tmp_path: Path) -> RunScripts:
+@pytest.fixture(scope="session")
+def run_scripts(tmp_path_factory: pytest.TempPathFactory) -> RunScripts:
     """Run sources by name in a process without anything of this program; a script that fails fails the test."""
 
     def run(sources: Mapping[str, str]) -> dict[str, Outcome]:
-        folder = tmp_path / "scripts"
-        folder.mkdir()
+        folder = tmp_path_factory.mktemp("scripts")
         for name, source in sources.items():
             (folder / f"{name}.py").write_text(source, encoding="utf-8")
         paths = {name: str(folder / f"{name}.py") for name in sources}

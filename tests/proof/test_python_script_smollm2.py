@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -41,16 +42,17 @@ def _greedy_filtered(workspace: Workspace) -> Session:
         top_p=0.9,
         ban=(30,),
     )
-    session = workspace.new_session(FRANCE, settings=settings.with_stopping(max_new_tokens=8))
+    session = workspace.new_session(FRANCE, settings=settings.with_stopping(max_new_tokens=5))
     list(session.run("greedy"))
     return session
 
 
-def _greedy_chat(workspace: Workspace) -> Session:
-    """C09: ends by itself with <|im_end|>."""
-    prompt = workspace.encode_chat([ChatMessage("user", "Say hi.")])
-    session = workspace.new_session(prompt, settings=Settings().with_stopping(max_new_tokens=60))
+def _ended_by_its_end_token(workspace: Workspace) -> Session:
+    """Two tokens and the end token, which a bias makes the best as soon as it may come."""
+    settings = Settings().with_sampling(logit_bias=((2, 100.0),), min_new_tokens=2).with_stopping(max_new_tokens=9)
+    session = workspace.new_session(FRANCE, settings=settings)
     list(session.run("greedy"))
+    assert session.tree.token_ids(session.state.current)[2:] == (2,)
     return session
 
 
@@ -65,14 +67,8 @@ def _drawn_chat(workspace: Workspace) -> Session:
     """A conversation that the template leaves open, in a seed of 63 bits."""
     messages = [ChatMessage("system", 'You "quote" 你好.'), ChatMessage("user", "Name a colour.\n🙂")]
     prompt = workspace.encode_chat(messages, add_generation_prompt=False)
-    settings = Settings().with_sampling(temperature=0.8, top_p=0.9, top_k=50).with_stopping(max_new_tokens=6)
+    settings = Settings().with_sampling(temperature=0.8, top_p=0.9, top_k=50).with_stopping(max_new_tokens=4)
     session = workspace.new_session(prompt, settings=settings, seed=2**63 - 1)
-    list(session.run("sample"))
-    return session
-
-
-def _unfiltered_draws(workspace: Workspace) -> Session:
-    session = workspace.new_session("Once", seed=5, settings=Settings().with_stopping(max_new_tokens=8))
     list(session.run("sample"))
     return session
 
@@ -98,14 +94,14 @@ def _penalties_in_another_order(workspace: Workspace) -> Session:
     settings = Settings().with_sampling(
         temperature=0.6, top_k=12, logit_bias=((28, 2.0),), repetition_penalty=1.5, top_n_sigma=3.0, epsilon_cutoff=1e-3
     )
-    session = workspace.new_session(FRANCE, seed=9, settings=settings.with_order(order).with_stopping(max_new_tokens=6))
+    session = workspace.new_session(FRANCE, seed=9, settings=settings.with_order(order).with_stopping(max_new_tokens=4))
     list(session.run("sample"))
     return session
 
 
 def _beam(workspace: Workspace) -> Session:
     """The second ending of a search that began after a greedy token, under a penalty."""
-    settings = Settings().with_sampling(repetition_penalty=1.2, temperature=0.5).with_stopping(max_new_tokens=7)
+    settings = Settings().with_sampling(repetition_penalty=1.2, temperature=0.5).with_stopping(max_new_tokens=5)
     session = workspace.new_session(FRANCE, settings=settings)
     session.step_greedy()
     *_, last = search_beams(session, BeamSettings(3, 2, length_penalty=0.5))
@@ -115,34 +111,49 @@ def _beam(workspace: Workspace) -> Session:
 
 CASES = {
     "greedy": (_greedy, "generate"),
-    "greedy with filters": (_greedy_filtered, "generate"),
-    "greedy chat": (_greedy_chat, "generate"),
-    "stop string": (_stop_string, "generate"),
-    "drawn chat": (_drawn_chat, "loop"),
-    "unfiltered draws": (_unfiltered_draws, "loop"),
+    "greedy_with_filters": (_greedy_filtered, "generate"),
+    "end_token": (_ended_by_its_end_token, "generate"),
+    "stop_string": (_stop_string, "generate"),
+    "drawn_chat": (_drawn_chat, "loop"),
     "mixed": (_mixed, "loop"),
-    "another order": (_penalties_in_another_order, "loop"),
+    "another_order": (_penalties_in_another_order, "loop"),
     "beam": (_beam, "beam search"),
 }
 
 
-def test_every_script_arrives_at_the_ids_of_its_session(smollm2_workspace: Workspace, run_scripts: RunScripts) -> None:
+@dataclass(frozen=True)
+class Ran:
+    """A session's path, its script, and what that printed."""
+
+    path: tuple[int, ...]
+    script: Script
+    printed: list[str]
+
+
+@pytest.fixture(scope="module")
+def ran(smollm2_workspace: Workspace, run_scripts: RunScripts) -> dict[str, Ran]:
+    """Every case, all of their scripts in one process."""
     sessions = {name: build(smollm2_workspace) for name, (build, _) in CASES.items()}
     scripts = {name: _script(smollm2_workspace, session) for name, session in sessions.items()}
-    assert {name: script.form for name, script in scripts.items()} == {name: form for name, (_, form) in CASES.items()}
-    outcomes = run_scripts({name.replace(" ", "_"): script.text for name, script in scripts.items()})
-    for name, session in sessions.items():
-        printed = outcomes[name.replace(" ", "_")].out
-        path = session.tree.token_ids(session.state.current)
-        assert path, name
-        if scripts[name].form != "beam search":
-            assert "the same tokens" in printed.splitlines()[-1], name
-            assert [int(line.split()[0]) for line in printed.splitlines()[: len(path)]] == list(path), name
-        if scripts[name].form == "loop":
-            assert float(printed.split()[-1]) < 2e-4, name
-    chat = sessions["greedy chat"]
-    assert chat.tree.token_ids(chat.state.current)[-1] == 2
-    assert len(chat.tree.token_ids(chat.state.current)) == 24
+    outcomes = run_scripts({name: script.text for name, script in scripts.items()})
+    return {
+        name: Ran(session.tree.token_ids(session.state.current), scripts[name], outcomes[name].out.splitlines())
+        for name, session in sessions.items()
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_its_script_arrives_at_the_ids_of_the_session(ran: dict[str, Ran], name: str) -> None:
+    """Each script asserts its own ids; that it failed would have been said."""
+    one = ran[name]
+    assert one.path
+    assert one.script.form == CASES[name][1]
+    if one.script.form == "beam search":
+        return
+    assert [int(line.split()[0]) for line in one.printed[: len(one.path)]] == list(one.path)
+    assert one.printed[-1].startswith("the same tokens")
+    if one.script.form == "loop":
+        assert float(one.printed[-1].split()[-1]) < 2e-4
 
 
 def test_a_path_past_an_end_is_walked_step_by_step(smollm2_workspace: Workspace) -> None:
