@@ -47,7 +47,9 @@ def paint_image(sheet: Sheet, work: Work, scale: float) -> QImage:
     image.fill(Qt.GlobalColor.transparent)
     painter = FilePainter(image, work)
     try:
-        sheet.paint(painter, work, QTransform.fromScale(scale, scale), scale)
+        # An overview has a ground of its own, so what is to have none is drawn with lines.
+        ratio = None if sheet.options.transparent and not sheet.coarse else scale
+        sheet.paint(painter, work, QTransform.fromScale(scale, scale), ratio)
     finally:
         painter.end()
     return image

@@ -40,6 +40,7 @@ class Sheet:
         """``coarse``: a large tree without its labels, for a small preview. Raises `ExportError` where there is
         nothing to paint."""
         self.options = options
+        self.coarse = coarse
         self.colours = colours_for(options.theme)
         base = self.font = QFont(font)
         base.setPixelSize(QFontInfo(font).pixelSize())  # points would be larger on finer paper

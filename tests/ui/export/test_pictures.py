@@ -198,6 +198,14 @@ def test_the_visible_part_of_a_tree_seen_from_afar(kind: str) -> None:
         assert len(elements(data, "rect")) > 2 * 2000
 
 
+def test_an_overview_may_be_transparent_too() -> None:
+    extent = sheet_of(subject_of(wide_document(2000))).tree.scene.geometry.extent()
+    camera = Camera(1.0, QPointF(), QSizeF(400, 300), extent).fitted()
+    image = image_of(picture(subject_of(wide_document(2000), camera=camera), "png", content="view", transparent=True))
+    assert image.pixelColor(40, 150).alpha() == 0
+    assert pixels(image)[..., 3].max() == 255
+
+
 def test_without_a_window_the_visible_part_is_the_whole() -> None:
     assert len(named_nodes(picture(subject_of(nasty_document()), "svg", content="view"))) == len(NASTY) * 2 - 3
 
