@@ -29,6 +29,7 @@ from ui.controllers.action_controller import ActionController
 from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
 from ui.controllers.beam_controller import BeamController
+from ui.controllers.characters_controller import CharactersController
 from ui.controllers.export_controller import ExportController
 from ui.controllers.find_controller import FindController
 from ui.controllers.grammar_controller import GrammarController
@@ -163,6 +164,7 @@ class Explorer(QObject):
         self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.ruler = RulerController(window, self._preferences, self.session)
         self.analysis = AnalysisController(window.explain, self.bridge, self.analysis_thread, window)
+        self.characters = CharactersController(window, self.session_thread, self.session)
         self.grammar = GrammarController(window, self.bridge, self.analysis_thread, self.session)
         self.growth = GrowthController(window, self._preferences, self.bridge, self.session, self.views)
         self.runs = RunsController(window, self.session_thread, self.session, self.growth)

@@ -22,6 +22,7 @@ from explorer.i18n import tr
 from ui.actions import STEPPING, Actions
 from ui.beams.panel import BeamsPanel
 from ui.candidates.panel import CandidatesPanel
+from ui.characters.panel import CharactersPanel
 from ui.curves.panel import CurvesPanel
 from ui.explain.panel import ExplainPanel
 from ui.growth.runs_panel import RunsPanel
@@ -72,7 +73,8 @@ class MainWindow(QMainWindow):
         self.why = WhyPanel(self.settings.chain)
         self.ruler = RulerPanel()
         self.curves = CurvesPanel()
-        self.explain = (self.why, self.ruler, self.curves)
+        self.characters = CharactersPanel()
+        self.explain = (self.why, self.ruler, self.curves, self.characters)
         self.path = PathText()
         self.runs = RunsPanel()
         self.beams = BeamsPanel()
@@ -161,6 +163,7 @@ class MainWindow(QMainWindow):
             ("why", tr("Why?"), self.why),
             ("ruler", tr("Ruler"), self.ruler),
             ("curves", tr("Curves"), self.curves),
+            ("characters", tr("Characters"), self.characters),
             ("path", tr("Path"), path),
             ("runs", tr("Runs"), self.runs),
             ("beams", tr("Beams"), self.beams),
@@ -191,9 +194,9 @@ class MainWindow(QMainWindow):
             self.addDockWidget(area.LeftDockWidgetArea, self.docks[name])
         for name in ("models", "sessions", "history"):
             self.tabifyDockWidget(self.docks["settings"], self.docks[name])
-        for name in ("candidates", "why", "ruler", "curves"):
+        for name in ("candidates", "why", "ruler", "curves", "characters"):
             self.addDockWidget(area.RightDockWidgetArea, self.docks[name])
-        for name in ("ruler", "curves"):
+        for name in ("ruler", "curves", "characters"):
             self.tabifyDockWidget(self.docks["why"], self.docks[name])
         for name in ("path", *_ON_DEMAND):
             self.addDockWidget(area.BottomDockWidgetArea, self.docks[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from explorer.text import ChatMessage, Vocabulary
 
 Logits = NDArray[np.float32]
 TokenIds = tuple[int, ...]
+FLOAT32_TOLERANCE: Final = 2e-4
+"""In logits: what separates a cached from a fresh pass in float32 by rounding alone."""
 DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
 DtypeChoice = Literal["auto", "float32", "bfloat16", "float16"]
 

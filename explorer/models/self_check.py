@@ -22,7 +22,7 @@ from explorer.models.tree_forward import TreeForward, mask_forms
 from explorer.progress import CancelToken
 from explorer.text import TokenIds
 
-TOLERANCE = 2e-4  # in logits, float32: what separates a cached from a fresh pass by rounding alone
+TOLERANCE = FLOAT32_TOLERANCE
 SPREAD_TOLERANCE = 1e-5  # of the distance from the highest to the lowest logit: rounding grows with the numbers
 HALF_TOLERANCE = 0.05  # root mean square relative to the logits' own, for bfloat16 and float16
 PROBE_WINDOW = 3  # a sliding window is shortened to this, so that a probe of a few tokens reaches past it

@@ -18,8 +18,7 @@ from explorer.decoding.logits import FloatArray, SortedLogits
 from explorer.decoding.pipeline import Distribution, evaluate
 from explorer.i18n import N_
 from explorer.messages import EngineError
-from explorer.models.base import Environment
-from explorer.models.self_check import TOLERANCE as FLOAT32_TOLERANCE
+from explorer.models.base import FLOAT32_TOLERANCE, Environment
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.session import Session
 from explorer.store.records import CommandRecord, StepRecord
