@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from transformers.cache_utils import DynamicCache
 
 from explorer.i18n import N_
+from explorer.models.base import FLOAT32_TOLERANCE
 from explorer.models.devices import Note, is_out_of_memory
 from explorer.models.forward import BatchLimits, CausalModel, Forward, FreshForward
 from explorer.models.key_values import KeyValueLayout
