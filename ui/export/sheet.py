@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import date
-from typing import Protocol
 
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPainter, QTextLayout, QTextOption, QTransform
 
 from explorer.export.picture import PictureOptions
 from ui.export.legend import PictureLegend
+from ui.export.painters import FilePainter
 from ui.export.stamp import printable, stamp_lines
 from ui.export.subject import PictureSubject
+from ui.export.svg_painter import SvgPainter
 from ui.export.themes import colours_for
 from ui.export.tree_part import TreePart
 from ui.export.work import Work
@@ -24,11 +25,7 @@ LEAST_WIDTH = 360.0  # so that a title and a stamp find room over and under a sm
 _GAP = 12.0
 _TITLE_SCALE, _SMALL_SCALE = 1.5, 0.85
 
-
-class BasedPainter(Protocol):
-    """A painter that can be told what every transform is on top of."""
-
-    def set_base(self, base: QTransform) -> None: ...
+SheetPainter = FilePainter | SvgPainter
 
 
 class Sheet:
@@ -74,13 +71,15 @@ class Sheet:
         return QSize(math.ceil(self.size.width() * scale), math.ceil(self.size.height() * scale))
 
     def paint(
-        self, painter: QPainter, work: Work, base: QTransform | None = None, pixel_ratio: float | None = None
+        self, painter: SheetPainter, work: Work, base: QTransform | None = None, pixel_ratio: float | None = None
     ) -> None:
-        """Paint everything; ``painter`` is a `BasedPainter`, every transform on top of ``base``. ``pixel_ratio`` is
-        what `TreePart.paint` says. Raises `Cancelled`."""
+        """Paint everything, every transform on top of ``base``. ``pixel_ratio`` is what `TreePart.paint` says.
+
+        Raises `Cancelled`.
+        """
         base = base or QTransform()
         work.begin(self.tree.steps)
-        _rebase(painter, base)
+        painter.set_base(base)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if not self.options.transparent:
             painter.fillRect(QRectF(QPointF(), self.size), QColor(self.colours.surface))
@@ -88,14 +87,14 @@ class Sheet:
         self._write(painter, self._caption_lines, self.font, QPointF(PADDING, self._caption_top), self.colours.text)
         self._write(painter, self._stamp_lines, self._small_font, QPointF(PADDING, self._stamp_top), self.colours.quiet)
         if self._legend:
-            _rebase(painter, QTransform.fromTranslate(PADDING, self._legend_top) * base)
+            painter.set_base(QTransform.fromTranslate(PADDING, self._legend_top) * base)
             self._legend.paint(painter, self.colours)
-        _rebase(painter, QTransform.fromTranslate(PADDING, self._tree_top) * base)
+        painter.set_base(QTransform.fromTranslate(PADDING, self._tree_top) * base)
         if self.tree.clipped:
             painter.setClipRect(QRectF(QPointF(), self.tree.size))
         self.tree.paint(painter, pixel_ratio)
         painter.setClipping(False)
-        _rebase(painter, base)
+        painter.set_base(base)
 
     def tree_place(self) -> QPointF:
         """Where the tree's own origin is."""
@@ -107,10 +106,6 @@ class Sheet:
         painter.setPen(QColor(colour))
         for number, line in enumerate(lines):
             painter.drawText(QPointF(place.x(), place.y() + metrics.ascent() + number * metrics.lineSpacing()), line)
-
-
-def _rebase(painter: QPainter, base: QTransform) -> None:
-    painter.set_base(base)  # type: ignore[attr-defined]
 
 
 def _block(lines: int, metrics: QFontMetricsF) -> float:
