@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Slot
 
 from explorer.decoding.characters import Unit, UnitGroup
+from explorer.messages import UserMessage
 from ui.bridge import JobContext
 from ui.controllers.session_controller import SessionController
 from ui.main_window import MainWindow
@@ -50,10 +52,9 @@ class CharactersController(QObject):
             if groups:
                 panel.show_resolved(view.node_id, unit, groups)
 
-        self._thread.post(
-            "look ahead",
-            work,
-            done=done,
-            failed=lambda message: (panel.resolve.setEnabled(True), panel.said.setText(message.text())),
-            cancelled=lambda: panel.resolve.setEnabled(True),
-        )
+        def failed(message: UserMessage) -> None:
+            panel.resolve.setEnabled(True)
+            panel.said.setText(message.text())
+
+        ended = partial(panel.resolve.setEnabled, True)
+        self._thread.post("look ahead", work, done=done, failed=failed, cancelled=ended)
