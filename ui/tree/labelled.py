@@ -169,9 +169,12 @@ class LabelledBoxes:
             painter.setPen(pen)
             painter.drawLine(inside.bottomLeft(), inside.bottomRight())
         token_id = int(frame.mirror.token[node_id])
+        label, special = frame.label_of(token_id), frame.is_special(token_id)
         padding = BOX_PADDING if frame.down else SEGMENT_PADDING
-        inner = area.adjusted(padding, 0, -padding + 1.5, 0)
-        frame.labels.paint(painter, inner, frame.label_of(token_id), frame.is_special(token_id), self._inks(head, tint))
+        if not frame.down:
+            padding = max(padding, (area.width() - frame.labels.width(label, special)) / 2)
+        inner = area.adjusted(padding, 0, 1.5 - min(padding, BOX_PADDING), 0)
+        frame.labels.paint(painter, inner, label, special, self._inks(head, tint))
 
     def _paint_how_of(self, segment: Segment, first: bool) -> None:
         """The sign of how a token was chosen, where it is another than that of the token before."""

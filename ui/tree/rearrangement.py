@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from PySide6.QtCore import QPointF, QSizeF
+from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from ui.tree.camera_control import CameraControl
 from ui.tree.motion import MOST_MOVING, Motion
 from ui.tree.scene import TreeScene
+from ui.tree.sight import Sight
 
 
 class Rearrangement:
@@ -25,7 +26,7 @@ class Rearrangement:
         scene = self._scene
         self._plan = scene.geometry.plan
         self._places = self._motion.places(scene.mirror, scene.geometry) if self._moving else None
-        self._place = scene.place_of(self._anchor)
+        self._place = self._anchored()
         self._fits = self._look.goal.shows_all
         self._motion.drop()
 
@@ -44,10 +45,22 @@ class Rearrangement:
         if not (kept or self._fits or place.isNull() or self._place.isNull()):
             self._hold(place.center() - self._place.center())
         self._motion.start(self._places, scene.mirror, scene.geometry)
+        if not len(Sight(scene.geometry.plan, self._look.goal, scene.down).boxes):
+            self._look.follow(scene.place_of(scene.current))
+
+    def _anchored(self) -> QRectF:
+        """Where the anchor is, or else the current node, if it is in sight; what is not seen need not be held."""
+        seen = self._look.goal.seen
+        for node_id in (self._anchor, self._scene.current):
+            place = self._scene.place_of(node_id)
+            if seen.intersects(place):
+                self._anchor = node_id
+                return place
+        return QRectF()
 
     def _hold(self, by: QPointF) -> None:
         """Move the view along with the anchor, and what will slide against it."""
         self._look.shift(-by)
         if self._places is not None:
-            along, across = (by.y(), by.x()) if self._scene.options.orientation == "down" else (by.x(), by.y())
+            along, across = (by.y(), by.x()) if self._scene.down else (by.x(), by.y())
             self._places = self._places[0] + along, self._places[1] + across

@@ -183,6 +183,11 @@ class TreeScene:
         self._node_colours = None
 
     @property
+    def down(self) -> bool:
+        """Whether the tree grows downwards; else to the right."""
+        return self.options.orientation == "down"
+
+    @property
     def reading(self) -> Reading:
         return self._reading
 
@@ -233,13 +238,13 @@ class TreeScene:
         plan = self.geometry.plan
         if motion is not None:
             plan = motion.moved_plan(plan)
-        down = self.options.orientation == "down"
-        if self._sight is None or (self._sight.plan, self._sight.camera, self._sight.down) != (plan, camera, down):
-            self._sight = Sight(plan, camera, down)
+        sight = self._sight
+        if sight is None or (sight.plan, sight.camera, sight.down) != (plan, camera, self.down):
+            sight = self._sight = Sight(plan, camera, self.down)
         return Frame(
             mirror=self.mirror,
             outline=self.outline,
-            sight=self._sight,
+            sight=sight,
             segments_of=self.geometry.segments,
             options=self.options,
             reading=self._reading,

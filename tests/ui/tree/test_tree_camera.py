@@ -116,6 +116,17 @@ def test_the_current_node_stays_where_it_is_while_others_make_room(
     assert (canvas.node_rect(400).center() - before).manhattanLength() < 2
 
 
+def test_folding_what_is_out_of_sight_never_leaves_an_empty_view(canvas: TreeCanvas, random_tree: RandomTree) -> None:
+    canvas.reset("prompt", random_tree(500), frozenset(), 400)
+    path = canvas.scene.mirror.path(400)
+    for node_id in range(1, 500):
+        if node_id not in path and node_id in canvas.scene.outline and canvas.scene.outline.kids[node_id]:
+            canvas.fold(node_id)
+            assert canvas.nodes_in_sight()
+    canvas.fold(path[1])
+    assert canvas.nodes_in_sight()
+
+
 def test_zooming_to_a_selection_shows_it_and_little_else(canvas: TreeCanvas, random_tree: RandomTree) -> None:
     canvas.reset("prompt", random_tree(400), frozenset(), 0)
     canvas.fit()

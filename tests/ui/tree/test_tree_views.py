@@ -116,7 +116,7 @@ def test_a_long_phrase_keeps_its_ends_and_what_is_between_can_be_reached(
 ) -> None:
     canvas.reset("prompt", [make_node(i, i - 1, i % 4, i, 0.5) for i in range(1, 201)], frozenset(), 0)
     box = canvas.node_rect(1).united(canvas.node_rect(200))
-    assert box.width() <= 440 * canvas.look.camera.scale
+    assert box.width() <= 480 * canvas.look.camera.scale
     parts = canvas.scene.geometry.segments(1)
     assert [node for part in parts for node in part.nodes] == list(range(1, 201))
     elided = next(part for part in parts if part.elided)
