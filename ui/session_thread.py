@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from explorer.annotations import Annotation
@@ -117,10 +118,12 @@ class SessionThread(JobThread["Workspace"]):
     # --- called in the session thread, by jobs -----------------------------------------------------------------------
 
     def show(self, session: Session) -> None:
-        """Hand ``session`` to the window: from here on it sees its changes and views."""
+        """Hand ``session`` to the window, which sees its changes and views from here on. What runs in another stops."""
         self._serial += 1
         if session is not self._shown:
-            session.subscribe(self._tell)
+            for job, _ in self._streams:
+                job.cancel.cancel()
+            session.subscribe(partial(self._tell, session))
         self._shown = session
         self._bridge.put(Event("opened", opened_session(self._serial, session), latest_only=True))
         self._stale = True
@@ -136,7 +139,9 @@ class SessionThread(JobThread["Workspace"]):
         """Show the current node anew, for example because its model has become available."""
         self._stale = True
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, session: Session, change: Change) -> None:
+        if session is not self._shown:
+            return  # the last of a run in the session before
         self._stale = True
         self._bridge.put(Event("changes", (self._serial, change)), patience_ms=self._patience_ms)
 
@@ -246,7 +251,7 @@ class SessionThread(JobThread["Workspace"]):
         self._bridge.put(Event("view", shown, latest_only=True), patience_ms=patience_ms)
 
     def _computing(self, progress: Progress) -> None:
-        self._bridge.put(Event("computing", progress, latest_only=True))
+        self._bridge.put(Event("computing", progress, latest_only=True), patience_ms=_PATIENCE_MS)
 
     def _send_memory(self, owned: Workspace) -> None:
         try:

@@ -149,25 +149,28 @@ class GrowthController(QObject):
         plan, start = self._expand.plan(), self._session.current
         self._preferences.set_form("expand", self._expand.values())
 
-        def work(session: Session, job: JobContext) -> Any:
-            return expanding(session, plan, start, job.cancel, self._telling("expansion"))
+        def work(session: Session, job: JobContext, tell: Callable[..., None]) -> Any:
+            return expanding(session, plan, start, job.cancel, tell)
 
-        self._start("expand", work, tr("Expanding"))
+        self._start("expansion", work, tr("Expanding"))
 
     @Slot()
     def _start_samples(self) -> None:
         plan, start = self._samples.plan(), self._session.current
         self._preferences.set_form("sample_runs", self._samples.values())
 
-        def work(session: Session, job: JobContext) -> Any:
-            return sampling(session, plan, start, job.cancel, self._telling("samples"))
+        def work(session: Session, job: JobContext, tell: Callable[..., None]) -> Any:
+            return sampling(session, plan, start, job.cancel, tell)
 
-        self._start("sample runs", work, tr("Sampling"))
+        self._start("samples", work, tr("Sampling"))
 
-    def _start(self, name: str, work: Callable[[Session, JobContext], Any], text: str) -> None:
-        self._ticket = next(self._tickets)
-        if not self._session.grow(name, work, self._ended):
+    def _start(self, event: str, work: Callable[[Session, JobContext, Callable[..., None]], Any], text: str) -> None:
+        """Begin, where nothing runs; what ``work`` tells comes back as ``event``."""
+        if self._session.running:
             return
+        self._ticket = next(self._tickets)
+        tell = self._telling(event)
+        self._session.grow(event, lambda session, job: work(session, job, tell), self._ended)
         self._running, self._followed, self._result = True, True, ""
         self._grown = {self._session.current}
         self._began = time.monotonic()
@@ -225,6 +228,8 @@ class GrowthController(QObject):
         for form in (self._expand, self._samples):
             form.hide()
         self.strip.hide()
+        self._ticket, self._result = next(self._tickets), ""  # what is still told is of the session before
+        self._grown, self._running = set(), False
 
     @Slot(list)
     def _changed(self, changes: list[Change]) -> None:

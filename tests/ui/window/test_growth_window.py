@@ -322,6 +322,33 @@ def test_the_model_ends_while_runs_are_drawn(start: Start, settle: Settle, gate:
     assert shown_nodes(explorer) > 0
 
 
+def test_runs_end_where_another_session_is_opened(start: Start, settle: Settle, gate: Gate, qtbot: QtBot) -> None:
+    """What was drawn is kept in its own session, and nothing of it reaches the new one."""
+    explorer = start(opener=OPENER)
+    settle(explorer)
+    window, first = explorer.window, explorer.session.session
+    assert first is not None
+    window.activateWindow()
+    qtbot.waitActive(window)
+    gate.allow(gate.begun + 1)
+    qtbot.keyClick(window.tree, Qt.Key.Key_R)
+    qtbot.keyClick(window.focusWidget(), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: shown_nodes(explorer) > 0, timeout=PATIENCE_MS)
+    thread = explorer.session_thread
+    thread.post("fresh", lambda workspace, job: thread.show(workspace.new_session()))
+    gate.allow(1_000_000)
+    settle(explorer)
+    assert not explorer.session.running
+    assert shown_nodes(explorer) == 0
+    assert window.runs.rows() == []
+    assert not explorer.growth.strip.isVisible()
+    explorer.library.open(first.id or 0)
+    settle(explorer)
+    kinds = {row.run.stop.kind for row in window.runs.rows() if row.run.stop is not None}
+    assert "cancelled" in kinds
+    assert shown_nodes(explorer) > 0
+
+
 def test_where_nothing_can_be_drawn_the_message_says_why(start: Start, settle: Settle, press: Press) -> None:
     explorer = start()
     settle(explorer)
