@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from explorer.annotations import Annotation
+from explorer.models.base import ModelRef
 from explorer.tree import ROOT
 from ui.app import Explorer
 from ui.controllers.tree_options_controller import options_of
@@ -413,3 +414,25 @@ def test_the_menu_of_the_ground(grown: Explorer, qtbot: QtBot, settle: Settle) -
     choose(grown, qtbot, settle, GROUND, "View options", "Downwards")
     assert grown.window.tree.options.orientation == "down"
     grown.window.tree.set_options(TreeViewOptions())
+
+
+@pytest.mark.model
+@pytest.mark.timeout(300)
+def test_text_of_the_real_model_is_found_across_its_tokens(
+    start: Start, settle: Settle, press: Press, qtbot: QtBot, smollm2: str
+) -> None:
+    """ " Paris", ".", newline, newline, "The" are tokens of SmolLM2's own continuation."""
+    explorer = start()
+    settle(explorer)
+    explorer.models.open(ModelRef(smollm2))
+    settle(explorer)
+    activate(explorer, qtbot)
+    press(explorer, *[KEY.Key_Right] * 5)
+    look_for(explorer, qtbot, press, settle, "is.⏎")
+    assert matches(explorer) == {3}
+    look_for(explorer, qtbot, press, settle, "·paris")
+    press(explorer, KEY.Key_Return)
+    assert explorer.session.current == 1
+    explorer.session.toggle_star()
+    settle(explorer)
+    assert explorer.window.view_bar.notes.text() == "★ 1"
