@@ -1,0 +1,68 @@
+"""What a step changes and the bars of the new node reach the window together, and what can wait comes after them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QListView
+
+from explorer.store import SessionStore
+from ui import session_thread
+from ui.app import Explorer
+
+Press = Callable[..., None]
+Settle = Callable[[Explorer], None]
+
+
+@pytest.fixture
+def told(lesson: Explorer) -> list[tuple[str, float]]:
+    """What the window was told, and when the bridge had delivered last before that: the same for one delivery."""
+    told: list[tuple[str, float]] = []
+    session, bridge = lesson.session, lesson.bridge
+    session.changed.connect(lambda _: told.append(("changed", bridge._delivered_at)))
+    session.shown.connect(lambda shown: told.append((f"shown, {shown.computing}", bridge._delivered_at)))
+    return told
+
+
+def test_a_step_whose_bars_come_soon_is_told_once(
+    lesson: Explorer, told: list[tuple[str, float]], press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
+    press(lesson, Qt.Key.Key_Right)
+    assert [what for what, _ in told] == ["changed", "shown, False"]
+    assert len({delivered for _, delivered in told}) == 1
+
+
+def test_a_step_whose_bars_take_long_is_told_before_them(
+    lesson: Explorer, told: list[tuple[str, float]], settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 1.0)
+    asked = lesson.engine.next_token_logits
+    seen = threading.Event()
+    lesson.session.shown.connect(lambda shown: seen.set())
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        assert seen.wait(30)
+        return asked(*arguments, **options)
+
+    monkeypatch.setattr(lesson.engine, "next_token_logits", slow)
+    lesson.session.greedy()
+    settle(lesson)
+    assert [what for what, _ in told] == ["changed", "shown, True", "shown, False"]
+
+
+def test_what_was_shown_is_recorded_and_told_in_the_history_once_the_window_rests(
+    lesson: Explorer, press: Press
+) -> None:
+    rows = lesson.window.history.findChild(QListView).model().rowCount()
+    press(lesson, Qt.Key.Key_Right)
+    opened, current = lesson.session.session, lesson.session.current
+    assert opened is not None
+    assert opened.id is not None
+    with SessionStore.open(lesson.library_path) as store:
+        assert store.observation(opened.id, current) is not None
+    assert lesson.window.history.findChild(QListView).model().rowCount() == rows + 1
