@@ -3,8 +3,9 @@
 Needs no network and no model file: random weights in the shapes of SmolLM2-135M and of Llama 3 with 1 and 8 thousand
 million parameters, for speed and memory do not depend on what the weights say. Measures opening, a step and the
 children of a node as ``bench_engine.py`` does, a long prompt with and without its beginning cached, what the device
-holds, whether the numbers agree with passes from scratch, and whether a full device is survived. Without a CUDA device
-it says so and measures nothing; ``--device cpu --sizes tiny`` tries the program itself.
+holds, whether the numbers agree with passes from scratch, and whether a full device is survived; with several GPUs also
+the first model spread over all of them. Without a CUDA device it says so and measures nothing; ``--device cpu --sizes
+tiny`` tries the program itself.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
 
 import numpy as np
 import torch
 from bench_engine import Bench, measure
-from report import Fact, Figure, add_json_option, publish
+from report import Fact, Line, add_json_option, publish
 from tiny_models import byte_tokenizer
 from transformers import AutoModelForCausalLM, LlamaConfig
 
 from explorer.messages import OutOfMemory
-from explorer.models import devices
+from explorer.models import devices, transformers_loading
 from explorer.models.base import ModelRef, TokenIds
 from explorer.models.devices import Hardware, choose_placement
 from explorer.models.self_check import close
@@ -118,6 +120,7 @@ class GpuBench(Bench):
             Fact("held on the device", held / 2**20, "MiB"),
             Fact("cached keys, values and logits", stats.bytes_used / 2**20, "MiB"),
             Fact("budget for them", stats.budget / 2**20, "MiB"),
+            Fact("the most tokens of a pass", self.model._fresh._limits.tokens, ""),
         ]
 
     def agreement(self) -> Fact:
@@ -131,8 +134,9 @@ class GpuBench(Bench):
 
     def full_device(self) -> list[Fact]:
         """Ask for a long prompt while nearly nothing is free; then again with the memory given back."""
-        free, _ = torch.cuda.mem_get_info()
-        ballast = torch.empty(max(0, free - (256 << 20)), dtype=torch.uint8, device=self.device)
+        place = self.network.device  # of several GPUs that with the most room
+        free, _ = torch.cuda.mem_get_info(place)
+        ballast = torch.empty(max(0, free - (256 << 20)), dtype=torch.uint8, device=place)
         prompt = self.random_ids(6000)
         answered = refused = 0
         try:
@@ -151,9 +155,9 @@ class GpuBench(Bench):
         ]
 
 
-def measure_size(size: str, device: str, ended: Callable[[], bool]) -> list[Figure | Fact]:
+def measure_size(size: str, device: str, ended: Callable[[], bool]) -> list[Line]:
     placement = choose_placement("cpu" if device == "cpu" else "cuda", "auto", "LlamaForCausalLM", Hardware.here())
-    lines: list[Figure | Fact] = []
+    lines: list[Line] = []
     start = time.perf_counter()
     with random_model(size, placement.torch_dtype, device) as folder:
         print(f"{size}: random weights made in {time.perf_counter() - start:.0f} s", flush=True)
@@ -173,7 +177,20 @@ def measure_size(size: str, device: str, ended: Callable[[], bool]) -> list[Figu
     return [_named(line, size) for line in lines]
 
 
-def _named(line: Figure | Fact, size: str) -> Figure | Fact:
+def measure_spread(size: str) -> list[Line]:
+    """A model that would fit on one GPU, spread over all of them."""
+    placement = choose_placement("cuda", "auto", "LlamaForCausalLM", Hardware.here())
+    spread = {"device_map": "balanced"}
+    with (
+        random_model(size, placement.torch_dtype, "cuda") as folder,
+        patch.object(transformers_loading, "_places", lambda *_: spread),
+    ):
+        bench = GpuBench(folder, "cuda", tokens=200)
+        lines = [*measure(bench, rounds=1), bench.agreement(), *bench.memory()]
+    return [_named(line, f"{size} over {torch.cuda.device_count()} GPUs") for line in lines]
+
+
+def _named(line: Line, size: str) -> Line:
     return replace(line, name=f"{size}: {line.name}")
 
 
@@ -187,13 +204,15 @@ def main() -> None:
         print("This machine has no CUDA device that torch can use: nothing was measured.")
         return
     end = time.perf_counter() + LIMIT_SECONDS
-    lines: list[Figure | Fact] = []
+    lines: list[Line] = []
     for size in options.sizes.split(","):
         # The largest takes about half of the time: making, writing and reading its weights above all.
         if time.perf_counter() < end - LIMIT_SECONDS / 2 or size == options.sizes.split(",")[0]:
             lines += measure_size(size, options.device, lambda: time.perf_counter() > end)
         else:
             print(f"{size}: left out, the time is nearly over")
+    if options.device == "cuda" and torch.cuda.device_count() > 1 and time.perf_counter() < end:
+        lines += measure_spread(options.sizes.split(",")[0])
     publish(f"Model side on {options.device}, 64 children, medians of 2 rounds", lines, options.json)
 
 
