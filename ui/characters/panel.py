@@ -166,7 +166,6 @@ class CharactersPanel(AnalysedPanel):
             tr("Next characters or words"),
             tr("Candidates added up by what the reader sees next. Enter takes the likeliest token of a row."),
         )
-        table.setToolTip("")  # each cell has one
         table.activated.connect(self._take)
         return table
 

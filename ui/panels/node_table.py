@@ -142,7 +142,6 @@ class NodesTable(QTableView, Generic[Row]):
             header.setSectionResizeMode(texts[-1], QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(8 * GRID)
         describe(self, name, help_text)
-        self.setToolTip("")  # each cell has one
         self.clicked.connect(self._go)
         self.activated.connect(self._go)
         self.selectionModel().currentRowChanged.connect(lambda index, _: self._point(index))

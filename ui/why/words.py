@@ -82,7 +82,7 @@ def _comparison(found: Autopsy, *, full: bool) -> str:
     figures = (why.value, why.threshold, abs(why.margin))
     value, threshold, margin = map(exact, figures) if full else _apart(*figures)
     return tr("{quantity}: {value} {comparison} {threshold}, missed by {margin}.").format(
-        quantity=_capital(tr(why.quantity or "")),
+        quantity=_capital(tr(why.quantity)) if why.quantity else "",
         value=value,
         comparison=_SIGNS[why.comparison],
         threshold=threshold,
