@@ -59,6 +59,7 @@ class ExportDialog(QDialog):
         self._set_busy(False)
         self._say_beforehand()
         self.resize(240 * GRID, 130 * GRID)
+        self._timer.start()
 
     # --- what is chosen ----------------------------------------------------------------------------------------------
 
@@ -80,6 +81,11 @@ class ExportDialog(QDialog):
     def room(self) -> QSize:
         """The largest preview there is room for."""
         return self.pane.room()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a change was made that no preview was asked for yet."""
+        return self._timer.isActive()
 
     # --- what the owner tells ----------------------------------------------------------------------------------------
 

@@ -57,7 +57,9 @@ def dialogs() -> list[ExportDialog]:
 
 def previewed(explorer: Explorer, dialog: ExportDialog, settle: Settle) -> None:
     """Wait for the preview that the last change asked for."""
-    QTest.qWait(200)
+    QTest.qWait(1)
+    while dialog.waiting:
+        QTest.qWait(5)
     settle(explorer)
 
 
