@@ -10,7 +10,7 @@ from ui.tree.breadcrumb import Breadcrumb
 from ui.tree.frame import Frame
 from ui.tree.key import legend_entries
 from ui.tree.legend import TreeLegend
-from ui.tree.minimap import HEIGHT, WIDTH, Minimap
+from ui.tree.minimap import Minimap
 from ui.tree.scene import TreeScene
 from ui.tree.zoom_buttons import ZoomButtons
 
@@ -46,8 +46,10 @@ class Corners:
         width, height = self._canvas.width(), self._canvas.height()
         buttons, legend = self.buttons, self.legend
         buttons.move(width - buttons.width() - GAP, height - buttons.height() - GAP)
-        self.minimap.move(width - WIDTH - GAP, height - buttons.height() - HEIGHT - 2 * GAP)
-        legend.set_most_width(width - max(buttons.width(), WIDTH) - 3 * GAP)
+        self.minimap.fit_beside(width)
+        across, down = self.minimap.width(), self.minimap.height()
+        self.minimap.move(width - across - GAP, height - buttons.height() - down - 2 * GAP)
+        legend.set_most_width(width - max(buttons.width(), across) - 3 * GAP)
         legend.move(GAP, height - legend.height() - GAP)
         self.breadcrumb.move(GAP, GAP)
 

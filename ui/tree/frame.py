@@ -32,7 +32,7 @@ MOST_LABELS = 500
 MOST_FIGURES = 350
 LEAST_DOT_SCALE = 0.2  # where nothing else limits what is shown
 LEAST_LABEL_SCALE = 0.6
-LEAST_FIGURE_SCALE = 0.75
+LEAST_FIGURE_SCALE = 0.7
 REACH = 4.0  # px beside a node that still count as on it
 
 

@@ -160,9 +160,7 @@ class LabelledBoxes:
             return
         node_id = segment.nodes[0]
         tint = self._tint(node_id)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(tint)
-        painter.drawRoundedRect(inside, 3, 3)
+        painter.fillRect(inside, tint)
         if bool(frame.mirror.forced[node_id]):
             pen = QPen(self._text, 1)
             pen.setDashPattern(DASHES)

@@ -16,9 +16,11 @@ from ui.tree.mirror import NO_NODE
 from ui.tree.overview import rastered
 from ui.tree.sight import Sight
 
-WIDTH, HEIGHT = 200, 132
+LEAST_WIDTH, MOST_WIDTH = 128, 200
+_SHARE, _ASPECT = 0.22, 0.66  # of the canvas's width; height to width
 _INSIDE = 6.0
 REFRESH_MS = 120  # a large tree is drawn anew at most that often
+_AT_ONCE = 3000  # boxes of a tree that is not large
 _HANDLE = 8.0  # px: the frame never becomes smaller
 
 
@@ -30,7 +32,7 @@ class Minimap(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setFixedSize(WIDTH, HEIGHT)
+        self.resize(MOST_WIDTH, round(MOST_WIDTH * _ASPECT))
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # else the canvas would be painted with every change
         self.setAccessibleName(tr("Map of the tree"))
         self.setToolTip(tr("The whole tree. The frame shows what is in sight: click or drag to look elsewhere."))
@@ -46,6 +48,13 @@ class Minimap(QWidget):
         self._grabbed: QPointF | None = None
         self.hide()
 
+    def fit_beside(self, canvas_width: int) -> None:
+        """Take a size that goes with that of the canvas."""
+        width = round(max(LEAST_WIDTH, min(MOST_WIDTH, _SHARE * canvas_width)))
+        if width != self.width():
+            self.resize(width, round(width * _ASPECT))
+            self._draw()
+
     def show_view(self, frame: Frame, *, needed: bool) -> None:
         """Follow what the canvas shows; ``needed``: there is a tree, and room for a map of it."""
         visible = needed and not frame.camera.shows_all
@@ -55,7 +64,7 @@ class Minimap(QWidget):
             return
         key = (frame.plan, frame.node_colours, self.devicePixelRatioF())
         if key != self._key and not self._timer.isActive():
-            if self._key is None:
+            if self._key is None or len(frame.plan.heads) <= _AT_ONCE:
                 self._draw()
             else:
                 self._timer.start()
@@ -67,7 +76,7 @@ class Minimap(QWidget):
         if frame is None:
             return
         self._key = (frame.plan, frame.node_colours, self.devicePixelRatioF())
-        small = _small_frame(frame, QSizeF(WIDTH, HEIGHT))
+        small = _small_frame(frame, QSizeF(self.size()))
         self._camera = small.camera
         self._image = rastered(small, self.devicePixelRatioF())
         self.update()

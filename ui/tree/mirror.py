@@ -22,8 +22,8 @@ class TreeMirror:
 
     ``model_prob`` is the probability of the edge into a node, ``sampling_prob`` the one recorded for the draw (0 where
     a filter had excluded the token), ``path_logprob`` the sum of model log-probabilities from the root. Ids that were
-    never added, and hidden nodes, are not ``visible``; ``children`` counts visible children. ``version`` rises with
-    every change.
+    never added, and hidden nodes, are not ``visible``; ``children`` counts visible children, ``child_prob`` sums their
+    probabilities. ``version`` rises with every change.
     """
 
     def __init__(self) -> None:
@@ -40,6 +40,7 @@ class TreeMirror:
         self.children: IntArray
         self.model_prob: FloatArray
         self.sampling_prob: FloatArray
+        self.child_prob: FloatArray
         self.path_logprob: FloatArray
         self._ids: Ids | None = None
         self._reserve(_LEAST_CAPACITY)
@@ -57,6 +58,7 @@ class TreeMirror:
             "children": (np.int32, 0),
             "model_prob": (np.float64, 1.0),
             "sampling_prob": (np.float64, 1.0),
+            "child_prob": (np.float64, 0.0),
             "path_logprob": (np.float64, 0.0),
         }
         for name, (kind, empty) in kinds.items():
@@ -87,6 +89,7 @@ class TreeMirror:
         self.path_logprob[place] = self.path_logprob[parent] + node.edge.model_logprob
         self.visible[place] = True
         self.children[parent] += 1
+        self.child_prob[parent] += self.model_prob[place]
 
     def fill(self, nodes: Sequence[Node]) -> None:
         """Add many nodes, parents before children, to a mirror that has none yet."""
@@ -106,6 +109,7 @@ class TreeMirror:
         self.sampling_prob[ids] = [_sampling_probability(node) for node in nodes]
         self.visible[ids] = True
         self.children[: self.size] = np.bincount(self.parent[ids], minlength=self.size)
+        self.child_prob[: self.size] = np.bincount(self.parent[ids], self.model_prob[ids], minlength=self.size)
         logprobs = {ROOT: 0.0}
         for node in nodes:
             logprobs[node.id] = logprobs[node.parent] + node.edge.model_logprob
@@ -123,7 +127,9 @@ class TreeMirror:
         for node_id in node_ids:
             if node_id in self.nodes and self.visible[node_id] != visible:
                 self.visible[node_id] = visible
-                self.children[self.parent[node_id]] += 1 if visible else -1
+                parent, probability = self.parent[node_id], self.model_prob[node_id]
+                self.children[parent] += 1 if visible else -1
+                self.child_prob[parent] += probability if visible else -probability
                 self._touch()
 
     def _touch(self) -> None:
@@ -175,12 +181,10 @@ class TreeMirror:
         present = np.bincount(self.how[ids], minlength=len(HOWS))
         return [how for number, how in enumerate(HOWS) if present[number]]
 
-    def unseen(self) -> FloatArray:
-        """float64[size]: the part of the model's next-token probability that no visible child holds; NaN for nodes
-        that have no visible children."""
-        ids = self.ids()[1:]
-        seen = np.bincount(self.parent[ids], weights=self.model_prob[ids], minlength=self.size)
-        unseen: FloatArray = np.where(self.children[: self.size] > 0, np.maximum(0.0, 1.0 - seen), np.nan)
+    def unseen(self, ids: Ids) -> FloatArray:
+        """The part of the model's next-token probability at nodes that no visible child holds; NaN for nodes that have
+        no visible children."""
+        unseen: FloatArray = np.where(self.children[ids] > 0, np.clip(1.0 - self.child_prob[ids], 0.0, 1.0), np.nan)
         return unseen
 
 

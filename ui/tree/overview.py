@@ -9,32 +9,64 @@ from PySide6.QtGui import QColor, QImage, QPainter
 
 from ui.tree.arrays import Ids
 from ui.tree.frame import Frame
-from ui.tree.geometry import BOX_HEIGHT
+from ui.tree.geometry import BOX_HEIGHT, ROW
 from ui.tree.plain import corners, paint_signs, paint_ways
 
 Pixels = NDArray[np.int32]
+FEW = 16  # nodes that may be missing for a moment
 _FAR = 10_000_000  # px: beyond any screen, and small enough for int32
 
 
 class OverviewPainter:
     """Edges as right angles, nodes as dots in their colours, paths and marks on top.
 
-    Keeps the last picture of edges and nodes: hovering over a large tree then costs next to nothing. For the screen
-    alone; `ui.tree.plain` draws the same with lines.
+    Keeps the last picture of edges and nodes: hovering over a large tree then costs next to nothing, nor does a node
+    more, which nobody sees from so far but as the path to it. ``patched`` tells that the picture is that of the tree a
+    moment ago, and should be painted anew as soon as there is time. For the screen alone; `ui.tree.plain` draws the
+    same with lines.
     """
 
     def __init__(self) -> None:
-        self._key: object = None
+        self._shown: Frame | None = None
+        self._ratio = 0.0
         self._image = QImage()
+        self.patched = False
+
+    def forget(self) -> None:
+        """The next picture is to be painted anew."""
+        self._shown = None
 
     def paint(self, painter: QPainter, frame: Frame, pixel_ratio: float) -> None:
-        key = (frame.camera, frame.plan, frame.node_colours, pixel_ratio)
-        if key != self._key:
+        shown = self._shown if self._ratio == pixel_ratio else None
+        if shown is not None and shown.camera == frame.camera and _same(shown, frame):
+            pass
+        elif shown is not None and _looks_the_same(shown, frame):
+            self.patched = True
+        else:
             self._image = rastered(frame, pixel_ratio)
-            self._key = key
+            self._shown, self._ratio, self.patched = frame, pixel_ratio, False
         painter.drawImage(QPointF(0, 0), self._image)
         paint_ways(painter, frame)
         paint_signs(painter, frame)
+
+
+def _same(one: Frame, other: Frame) -> bool:
+    return one.plan is other.plan and one.node_colours is other.node_colours
+
+
+def _looks_the_same(before: Frame, now: Frame) -> bool:
+    """Whether a tree that has grown by a few nodes lies, but for less than a pixel, where it lay."""
+    if before.node_colours is not now.node_colours or before.camera.view != now.camera.view or before.down != now.down:
+        return False
+    grown = abs(len(now.plan.heads) - len(before.plan.heads))
+    if grown > FEW or (1 + grown) * ROW * now.sight.across_scale >= 1:
+        return False
+    view = before.camera.view
+    for corner in (QPointF(0, 0), QPointF(view.width(), view.height())):
+        moved = now.camera.screen(before.camera.world(corner)) - corner
+        if moved.manhattanLength() >= 1:
+            return False
+    return True
 
 
 def rastered(frame: Frame, ratio: float) -> QImage:
@@ -96,8 +128,12 @@ def _draw_dots(canvas: NDArray[np.uint32], frame: Frame, ratio: float) -> None:
     """A small rectangle for every box, those that stand out more on top."""
     height, width = canvas.shape
     camera, boxes = frame.camera, frame.boxes
-    left, top, _, deep = frame.rects(boxes)
-    x, y = _pixels(left, ratio), _pixels(top + deep / 2, ratio)
+    if frame.down:
+        left, top, _, deep = frame.rects(boxes)
+        x, y = _pixels(left, ratio), _pixels(top + deep / 2, ratio)
+    else:
+        x = _pixels(frame.along(frame.plan.along[boxes]), ratio)
+        y = _pixels(frame.across(frame.plan.across[boxes]), ratio)
     tall = max(1, round(ratio * min(6.0, max(2.0, BOX_HEIGHT * camera.scale_y * 0.5))))
     wide = max(1, round(ratio * min(12.0, max(2.0, 2 * BOX_HEIGHT * camera.scale_x))))
     inside = np.flatnonzero((x >= 0) & (x < width - wide) & (y >= tall) & (y < height - tall))

@@ -16,8 +16,6 @@ class Reading:
     def __init__(self, mirror: TreeMirror, weights: TreeWeights | None) -> None:
         self._mirror = mirror
         self._weights = weights
-        self._unseen: FloatArray | None = None
-        self._unseen_version = -1
 
     @property
     def recorded(self) -> bool:
@@ -47,9 +45,7 @@ class Reading:
         """The mass of that distribution that no child holds; NaN for leaves, too, where only edges are known."""
         if self._weights is not None:
             return _known(self._weights.unseen, ids)
-        if self._unseen is None or self._unseen_version != self._mirror.version:
-            self._unseen, self._unseen_version = self._mirror.unseen(), self._mirror.version
-        return self._unseen[ids]
+        return self._mirror.unseen(ids)
 
     def excluded(self, ids: Ids) -> BoolArray:
         """Whether the reading cannot get there at all."""

@@ -384,6 +384,8 @@ class TreeView(QWidget):
             painter.fillRect(self.rect(), QColor(frame.colours.surface))
         elif frame.level == Level.DOTS:
             self._overview.paint(painter, frame, self.devicePixelRatioF())
+            if self._overview.patched and not self._rest.isActive():
+                self._rest.start()  # not put off while more comes in
         else:
             self._backing.paint(painter, frame, self.devicePixelRatioF())
         paint_hovered(painter, frame)
@@ -420,9 +422,10 @@ class TreeView(QWidget):
 
     @Slot()
     def _complete(self) -> None:
-        """The view has come to rest: what was put together from strips is painted as a whole."""
-        if self._backing.patched:
+        """The view has come to rest: what was put together from parts is painted as a whole."""
+        if self._backing.patched or self._overview.patched:
             self._backing.forget()
+            self._overview.forget()
             self.update()
 
     @Slot()

@@ -193,6 +193,10 @@ def test_the_map_is_there_while_the_tree_does_not_fit(canvas: TreeCanvas, random
     canvas.zoom_in()
     canvas.zoom_in()
     assert not minimap.isHidden()
+    wide = minimap.width()
+    canvas.resize(600, 400)
+    assert minimap.width() < wide
+    assert canvas.rect().contains(minimap.geometry())
     canvas.resize(300, 200)  # no room for it
     assert minimap.isHidden()
 
@@ -202,8 +206,9 @@ def test_a_click_on_the_map_goes_there_and_dragging_its_frame_moves_the_view(
 ) -> None:
     canvas.reset("prompt", random_tree(600), frozenset(), 10)
     minimap = canvas._corners.minimap
-    qtbot.mouseClick(minimap, Qt.MouseButton.LeftButton, pos=QPoint(150, 100))
-    assert (minimap.seen_rect().center() - QPointF(150, 100)).manhattanLength() < 4
+    place = QPoint(minimap.width() * 3 // 5, minimap.height() * 3 // 5)
+    qtbot.mouseClick(minimap, Qt.MouseButton.LeftButton, pos=place)
+    assert (minimap.seen_rect().center() - QPointF(place)).manhattanLength() < 4
     start = minimap.seen_rect().center().toPoint()
     before = canvas.look.camera.seen.center()
     qtbot.mousePress(minimap, Qt.MouseButton.LeftButton, pos=start)
@@ -219,11 +224,14 @@ def test_a_click_on_the_map_goes_there_and_dragging_its_frame_moves_the_view(
 def test_the_map_follows_the_tree(
     qtbot: QtBot, canvas: TreeCanvas, random_tree: RandomTree, make_node: MakeNode, make_change: MakeChange
 ) -> None:
-    canvas.reset("prompt", random_tree(600), frozenset(), 10)
-    minimap = canvas._corners.minimap
-    before = minimap._image.copy()
-    canvas.apply(make_change(10, added=[make_node(600 + n, 0, n % 9, 1, 0.9, rank=0) for n in range(1, 120)]))
-    qtbot.waitUntil(lambda: minimap._image != before)
+    for size in (600, 9000):  # at once, or when there is time
+        canvas.reset("prompt", random_tree(size), frozenset(), 10)
+        minimap = canvas._corners.minimap
+        minimap._draw()
+        before = minimap._image.copy()
+        canvas.apply(make_change(10, added=[make_node(size + n, 0, n % 9, 1, 0.9, rank=0) for n in range(1, 700)]))
+        assert (minimap._image == before) == (size == 9000)
+        qtbot.waitUntil(lambda before=before, minimap=minimap: minimap._image != before)
 
 
 # --- what is painted while the view moves -----------------------------------------------------------------------------
@@ -246,6 +254,22 @@ def test_a_picture_put_together_from_strips_is_that_of_one_piece(
         assert not canvas._backing.patched
         differing = sum(moved.pixel(x, y) != whole.pixel(x, y) for x in range(0, 900, 2) for y in range(0, 500, 2))
         assert differing < 0.002 * 450 * 250  # a figure at the border of a strip, at most
+
+
+def test_from_afar_a_node_more_is_painted_when_there_is_time(
+    qtbot: QtBot, canvas: TreeCanvas, random_tree: RandomTree, make_node: MakeNode, make_change: MakeChange
+) -> None:
+    canvas.reset("prompt", random_tree(20_000), frozenset(), 10)
+    canvas.fit()
+    canvas.grab()
+    assert not canvas._overview.patched
+    kept = canvas._overview._image.cacheKey()
+    canvas.apply(make_change(20_001, added=[make_node(20_001, 19_000, 3, 100, 0.5, rank=99)]))
+    canvas.grab()
+    assert canvas._overview.patched
+    assert canvas._overview._image.cacheKey() == kept
+    qtbot.waitUntil(lambda: not canvas._overview.patched)
+    assert canvas._overview._image.cacheKey() != kept
 
 
 def test_a_view_at_rest_is_painted_in_one_piece(qtbot: QtBot, canvas: TreeCanvas, random_tree: RandomTree) -> None:

@@ -287,9 +287,13 @@ def test_a_mirror_agrees_with_the_tree(eos_tree: list[Node]) -> None:
     assert mirror.count == len(tree) == 8
     assert mirror.children_of(0) == [1, 4]
     assert mirror.hows() == ["greedy", "drawn", "manual", "beam", "expanded"]
-    assert mirror.unseen()[[0, 1, 4]] == pytest.approx([0, 0, 0], abs=1e-9)
-    assert mirror.unseen()[2] == pytest.approx(0.1)
-    assert np.isnan(mirror.unseen()[3])
+    assert mirror.unseen(np.array([0, 1, 4, 2])) == pytest.approx([0, 0, 0, 0.1], abs=1e-9)
+    assert np.isnan(mirror.unseen(np.array([3]))).all()
+    mirror.hide([7, 3])
+    assert mirror.unseen(np.array([4])) == pytest.approx([0.1])
+    assert np.isnan(mirror.unseen(np.array([2]))).all()
+    mirror.reveal([7, 3])
+    assert mirror.unseen(np.array([4, 2])) == pytest.approx([0, 0.1], abs=1e-9)
     assert mirror.sampling_prob[[1, 7]].tolist() == pytest.approx([0.6, 0])
 
 
@@ -304,7 +308,19 @@ def test_growing_one_by_one_is_the_same_as_all_at_once(random_tree: RandomTree) 
         outline.add(node.id)
         slots.add(node.id)
     assert slots.rows[:701].tolist() == LeafSlots(Outline(whole)).rows[:701].tolist()
-    names = ("parent", "depth", "token", "rank", "how", "forced", "visible", "children", "model_prob", "sampling_prob")
+    names = (
+        "parent",
+        "depth",
+        "token",
+        "rank",
+        "how",
+        "forced",
+        "visible",
+        "children",
+        "model_prob",
+        "sampling_prob",
+        "child_prob",
+    )
     for name in names:
         assert getattr(grown, name)[:701].tolist() == getattr(whole, name)[:701].tolist(), name
     assert grown.path_logprob[:701] == pytest.approx(whole.path_logprob[:701])
