@@ -123,7 +123,8 @@ class _Arrangement:
         self._gaps: list[slice] = []
         if places is not None and len(places) and int(places.max()) == len(places) - 1:
             # The first ones, but for some that ties have put in another order.
-            self._moved = np.flatnonzero(places != np.arange(len(places)))
+            moved = np.flatnonzero(places != np.arange(len(places)))
+            self._moved, self._kept = (moved, places) if len(moved) else (None, None)
         elif places is not None and len(places) <= _FEW:
             ends = np.append(np.sort(places), len(owner))
             self._gaps = [slice(a, b) for a, b in zip([0, *(ends[:-1] + 1)], ends, strict=True) if a < b]

@@ -55,6 +55,7 @@ BENCHES = {
     "grammar": Bench("bench_grammar.py", "masks of a grammar, and a slider under it"),
     "store": Bench("bench_store.py", "the library"),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
+    "slider": Bench("bench_slider.py", "a slider in the window, from its move to the paint", ("--moves", "60")),
     "panels": Bench("bench_panels.py", "ruler and curves while a slider moves", ("--moves", "20")),
     "canvas": Bench("bench_canvas.py", "the tree at a hundred thousand nodes", ("--rounds", "2", "--steps", "60")),
     "window": Bench("bench_window.py", "start-up and smoothness of the window", ("--runs", "1")),

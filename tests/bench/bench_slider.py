@@ -1,12 +1,12 @@
 """A slider in the real window, from its move to the end of the repaint, while a model computes in its process.
 
 ``python tests/bench/bench_slider.py [--vocabulary N] [--model NAME] [--moves N] [--hz N] [--json FILE]``. Without
-``--model`` a table model of N tokens (262 144) is made up and a second process computes on the other core; with it (for
-example Gemma, whose vocabulary has that size) the model itself computes all the time. The window's process keeps to one
-core. Each move is timed from the slider's ``valueChanged`` to the first turn of the event loop after the list of
-candidates was painted with the numbers of that move; beside it the processor time that all threads of the window's
-process took meanwhile (what a busy machine does not stretch), and the intervals between paints. Prints p50, p95 and
-the worst; asserts nothing.
+``--model`` a table model of N tokens (262 144) is made up and another process multiplies matrices meanwhile; with it
+(for example Gemma, whose vocabulary has that size) the model itself computes all the time. The window's process keeps
+to one core, what computes to another. A move is timed from the slider's ``valueChanged`` to the first turn of the event
+loop after the candidates were painted with its numbers or with those of a later move; beside it the processor time that
+the window's process took meanwhile, which a busy machine stretches less, and the intervals between paints. Prints p50,
+p95 and the worst; asserts nothing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,27 @@ import argparse
 import json
 import multiprocessing
 import os
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
+from PySide6.QtWidgets import QApplication, QSlider
 from report import Fact, add_json_option, publish
 
+from explorer.decoding.params import SamplingParams, Settings
+from explorer.models.base import ModelRef
+from ui.app import Explorer
+from ui.preferences import Preferences
+from ui.theme import load_chinese_font
+
+# What moves, and what else is on.
 CHAINS: dict[str, tuple[str, dict[str, float]]] = {
     "temperature; top-k, top-p, min-p": ("temperature", {"top_k": 50, "top_p": 0.9, "min_p": 0.05}),
     "temperature; top-p, min-p": ("temperature", {"top_p": 0.9, "min_p": 0.05}),
@@ -38,42 +47,98 @@ CHAINS: dict[str, tuple[str, dict[str, float]]] = {
 
 @dataclass
 class Times:
-    """Seconds."""
+    """Seconds, one a move that was painted."""
 
     moves: list[float] = field(default_factory=list)
-    frames: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
+    frames: list[float] = field(default_factory=list)
 
     def facts(self, name: str) -> list[Fact]:
-        facts = []
-        measured = (
-            ("move to paint", self.moves),
-            ("processor time of that", self.processor),
-            ("between paints", self.frames),
-        )
-        for what, times in measured:
-            for label, share in (("p50", 50), ("p95", 95), ("worst", 100)):
-                facts.append(Fact(f"{name}: {what}, {label}", 1e3 * float(np.percentile(times, share)), "ms"))
-        return facts
+        measured = {"move to paint": self.moves, "processor": self.processor, "between paints": self.frames}
+        return [
+            Fact(f"{name}: {what}, {label}", 1e3 * float(np.percentile(times, share)), "ms", len(times))
+            for what, times in measured.items()
+            for label, share in (("p50", 50), ("p95", 95), ("worst", 100))
+        ]
 
 
-def burn(stop: Any) -> None:
-    """Stands in for a model that computes: products of matrices, in a process of its own."""
-    a = np.random.default_rng(0).normal(size=(512, 512)).astype(np.float32)
-    while not stop.is_set():
-        a = a @ a
-        a /= np.abs(a).max()
+class Clock(QObject):
+    """Knows when a move began and when its numbers were on the screen."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        super().__init__(explorer)
+        self.times = Times()
+        self.timing = False
+        self._moves: list[SamplingParams] = []
+        self._began = (0, 0.0, 0.0)  # number of the move, clock, processor time
+        self._shown = False
+        self._last_paint = 0.0
+        explorer.window.settings.previewed.connect(self._moved)
+        explorer.bridge.happened.connect(self._happened)
+        explorer.window.candidates.table.viewport().installEventFilter(self)
+
+    def _moved(self, settings: Settings) -> None:
+        self._moves.append(settings.sampling)
+        if not self.timing:
+            self.timing = True
+            self._began = (len(self._moves), time.perf_counter(), time.process_time())
+
+    def _happened(self, name: str, value: Any) -> None:
+        if name == "preview" and self.timing:
+            shown = value[1].trace.sampling
+            self._shown = any(sampling is shown for sampling in self._moves[self._began[0] - 1 :])
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint and self._shown:
+            self._shown = False
+            QTimer.singleShot(0, self._painted)
+        return False
+
+    def _painted(self) -> None:
+        now = time.perf_counter()
+        _, clock, processor = self._began
+        self.timing = False
+        self.times.moves.append(now - clock)
+        self.times.processor.append(time.process_time() - processor)
+        if self._last_paint:
+            self.times.frames.append(now - self._last_paint)
+        self._last_paint = now
 
 
-def write_table(file: Path, vocabulary: int) -> None:
-    """A table model whose every step has the same scores, drawn from a Gumbel distribution."""
-    logits = np.random.default_rng(0).gumbel(0, 2, vocabulary).round(4)
-    words = [f" word{number}" for number in range(vocabulary)]
-    table = {
-        "name": "made-up", "vocab": words, "prompt": words[0],
-        "otherwise": {"logits": dict(zip(words, logits.tolist(), strict=True))},
-    }  # fmt: skip
-    file.write_text(json.dumps(table), "utf-8")
+class Hand(QObject):
+    """Moves a slider to and fro."""
+
+    def __init__(self, slider: QSlider, hz: float) -> None:
+        super().__init__(slider)
+        self.moves = 0
+        self._slider = slider
+        self._span = slider.maximum() // 2
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._move)
+        slider.setSliderDown(True)
+        self._timer.start(round(1000 / hz))
+
+    def _move(self) -> None:
+        self.moves += 1
+        self._slider.setValue(self._span + abs(self.moves % self._span - self._span // 2))
+
+    def has_moved(self, times: int) -> bool:
+        return self.moves >= times
+
+    def let_go(self) -> None:
+        """Nothing is committed."""
+        self._timer.stop()
+        self._slider.blockSignals(True)
+        self._slider.setSliderDown(False)
+        self._slider.blockSignals(False)
+
+
+def wait(until: Callable[[], object]) -> None:
+    """Run the loop as the program does; `QTest.qWait` would keep the lock that the other threads need."""
+    loop, timer = QEventLoop(), QTimer()
+    timer.timeout.connect(lambda: loop.quit() if until() else None)
+    timer.start(20)
+    loop.exec()
 
 
 def pin(pid: int, core: int) -> None:
@@ -83,143 +148,85 @@ def pin(pid: int, core: int) -> None:
         os.sched_setaffinity(pid, {cores[core % len(cores)]})
 
 
-def measure(options: argparse.Namespace, home: Path) -> dict[str, Times]:
-    from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
-    from PySide6.QtWidgets import QApplication, QSlider
-
-    from explorer.models.base import ModelRef
-    from ui.app import Explorer
-    from ui.preferences import Preferences
-    from ui.theme import load_chinese_font
-
-    class Clock(QObject):
-        """Knows when a move began and when its numbers were on the screen."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.times = Times()
-            self.moved_at: float | None = None
-            self.processor_at = 0.0
-            self._moves: dict[int, int] = {}
-            self._number = 0
-            self._shown = False
-            self._last = 0.0
-
-        def moved(self, sampling: Any) -> None:
-            """A move asked for the numbers of ``sampling``."""
-            self._moves[id(sampling)] = len(self._moves) + 1
-            if self.moved_at is None:
-                self.moved_at, self.processor_at = time.perf_counter(), time.process_time()
-                self._number = self._moves[id(sampling)]
-
-        def numbers_shown(self, sampling: Any) -> None:
-            """Numbers went to the list: those of the move that is timed, or of one that overtook it."""
-            self._shown = self.moved_at is not None and self._moves.get(id(sampling), 0) >= self._number
-
-        def eventFilter(self, _: QObject, event: QEvent) -> bool:
-            if event.type() == QEvent.Type.Paint and self._shown:
-                self._shown = False
-                QTimer.singleShot(0, self._painted)
-            return False
-
-        def _painted(self) -> None:
-            now = time.perf_counter()
-            if self.moved_at is not None:
-                self.times.moves.append(now - self.moved_at)
-                self.times.processor.append(time.process_time() - self.processor_at)
-                self.moved_at = None
-            if self._last:
-                self.times.frames.append(now - self._last)
-            self._last = now
-
-    def wait(until: Callable[[], object]) -> None:
-        loop, timer = QEventLoop(), QTimer()
-        timer.timeout.connect(lambda: loop.quit() if until() else None)
-        timer.start(20)
-        loop.exec()
-
-    application = QApplication(["bench"])
-    load_chinese_font()
-    explorer = Explorer(
-        application, home / "library.sqlite", Preferences(QSettings(str(home / "w.ini"), QSettings.Format.IniFormat))
+def write_table(file: Path, vocabulary: int) -> None:
+    """A table model whose every step has the same scores, drawn from a Gumbel distribution."""
+    logits = np.random.default_rng(0).gumbel(0, 2, vocabulary).round(4).tolist()
+    words = [f" word{number}" for number in range(vocabulary)]
+    otherwise = {"logits": dict(zip(words, logits, strict=True))}
+    file.write_text(
+        json.dumps({"name": "made-up", "vocab": words, "prompt": words[0], "otherwise": otherwise}), "utf-8"
     )
-    window, session = explorer.window, explorer.session
-    window.resize(1280, 800)
-    window.show()
+
+
+def burn(stop: Any) -> None:
+    """Stands in for a model that computes: products of matrices, in a process of its own."""
+    pin(0, 1)
+    matrix = np.random.default_rng(0).normal(size=(512, 512)).astype(np.float32)
+    while not stop.is_set():
+        matrix = matrix @ matrix
+        matrix /= np.abs(matrix).max()
+
+
+def opened(application: QApplication, options: argparse.Namespace, home: Path) -> Explorer:
+    """The window with the model's first bars."""
+    settings = QSettings(str(home / "window.ini"), QSettings.Format.IniFormat)
+    explorer = Explorer(application, home / "library.sqlite", Preferences(settings))
+    explorer.window.resize(1280, 800)
+    explorer.window.show()
     QTimer.singleShot(0, explorer, explorer.begin)
+    session = explorer.session
 
     def ready() -> bool:
         return session.view is not None and session.view.distribution is not None and not session.busy
 
     wait(ready)
-    before = session.session
-    source = options.model
+    before, source = session.session, options.model
     if source is None:
         write_table(home / "made-up.json", options.vocabulary)
         source = f"table:{home / 'made-up.json'}"
     explorer.models.open(ModelRef(source))
     wait(lambda: session.session is not before and not explorer.models.loading and ready())
-    window.docks["why"].raise_()
-    pin(0, 0)
-    if explorer.engine.pid is not None:
-        pin(explorer.engine.pid, 1)
-    stop = threading.Event()
-    view = session.view
+    explorer.window.show_dock("why")
+    return explorer
+
+
+def keep_computing(explorer: Explorer, stop: threading.Event) -> None:
+    """Passes over prefixes that nobody has asked for, until told to stop."""
+    view = explorer.session.view
     assert view is not None
     prefix = view.context.prompt_ids
 
     def compute(workspace: Any, job: Any) -> None:
-        """Passes over prefixes that nobody has asked for, until told to stop."""
         number = 0
         while not stop.is_set():
             number += 1
             workspace.engine.next_token_logits([(*prefix, *[number % 1000 + 5] * 4)], prompt_length=len(prefix))
 
+    explorer.session_thread.post("compute", compute)
+
+
+def measure(application: QApplication, options: argparse.Namespace, home: Path) -> dict[str, Times]:
+    explorer = opened(application, options, home)
+    pin(0, 0)
+    if explorer.engine.pid is not None:
+        pin(explorer.engine.pid, 1)
+    stop = threading.Event()
     if options.model is not None:
-        explorer.session_thread.post("compute", compute)
-    clock = Clock()
-    window.candidates.table.viewport().installEventFilter(clock)
-    kept_alive = []  # so that no two moves have settings with one address
-
-    def asked(settings: Any) -> None:
-        kept_alive.append(settings.sampling)
-        clock.moved(settings.sampling)
-
-    def happened(name: str, value: Any) -> None:
-        if name == "preview":
-            clock.numbers_shown(value[1].trace.sampling)
-
-    window.settings.previewed.connect(asked)
-    explorer.bridge.happened.connect(happened)
-    results = {}
+        keep_computing(explorer, stop)
+    clock, results = Clock(explorer), {}
+    panel = explorer.window.settings
     for name, (moved, values) in CHAINS.items():
-        window.settings.reset(session.settings.with_sampling("user", **values))
-        results[name] = clock.times = Times()
-        slider = window.settings.row(moved).findChild(QSlider)
+        panel.reset(explorer.session.settings.with_sampling("user", **values))
+        slider = panel.row(moved).findChild(QSlider)
         assert slider is not None
-        slider.setSliderDown(True)
-        span = slider.maximum() // 2
-        done = 0
-
-        def move(slider: Any = slider, span: int = span) -> None:
-            nonlocal done
-            done += 1
-            place = span + span // 2 - abs(done % span - span // 2)
-            place += slider.value() == place
-            slider.setValue(place)
-
-        ticker = QTimer()
-        ticker.timeout.connect(move)
-        ticker.start(round(1000 / options.hz))
-        wait(lambda: done >= options.moves)
-        ticker.stop()
-        wait(lambda: clock.moved_at is None)
-        slider.blockSignals(True)
-        slider.setSliderDown(False)
-        slider.blockSignals(False)
+        results[name] = clock.times = Times()
+        hand = Hand(slider, options.hz)
+        wait(partial(hand.has_moved, options.moves))
+        hand.let_go()
+        wait(lambda: not clock.timing)
     stop.set()
-    window.may_close = lambda: True
-    window.close()
+    explorer.window.may_close = lambda: True
+    explorer.window.close()
     explorer.close()
     return results
 
@@ -233,16 +240,16 @@ def main() -> None:
     add_json_option(parser)
     options = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    application = QApplication(["bench"])
+    load_chinese_font()
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     burner = context.Process(target=burn, args=(stop,), daemon=True)
     with tempfile.TemporaryDirectory() as home:
         if options.model is None:
             burner.start()
-            pin(burner.pid or 0, 1)
         try:
-            results = measure(options, Path(home))
+            results = measure(application, options, Path(home))
         finally:
             stop.set()
     facts = [fact for name, times in results.items() for fact in times.facts(name)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from explorer.decoding.pipeline import IMPOSSIBLE, KEPT, Distribution
 from explorer.i18n import N_, tr
@@ -60,6 +61,9 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 class CandidateModel(QAbstractTableModel):
     """Rows of a `Distribution` in one of two orders: all of them, those somebody looked for, those a stage touched."""
 
+    numbers_changed = Signal(object)
+    """Of the rows in sight: whether more than the numbers of a draw is other than it was, by row (dict[int, bool])."""
+
     def __init__(self) -> None:
         super().__init__()
         self.unit: LogUnit = "nats"
@@ -101,18 +105,26 @@ class CandidateModel(QAbstractTableModel):
         self._forget()
         self.endResetModel()
 
-    def show_distribution(self, distribution: Distribution) -> None:
-        """Show other numbers of the same node; as much stays listed as was."""
+    def show_distribution(self, distribution: Distribution, in_sight: range = range(0)) -> None:
+        """Show other numbers of the same node; as much stays listed as was. ``in_sight`` are the rows on the screen."""
         if self._rows is None:
             self.show_node(distribution, self._taken)
             return
         rows = self._build(distribution, max(PAGE, self._rows.listed))
-        if len(rows) == len(self._rows) and rows.listed == self._rows.listed:
-            self._rows = rows
-            self._forget()
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(Column) - 1))
-        else:
+        if len(rows) != len(self._rows) or rows.listed != self._rows.listed:
             self._replace(rows)
+            return
+        before = {row: None if self.is_others(row) else self.row(row) for row in in_sight if row < len(rows)}
+        self._rows = rows
+        self._forget()
+        self.numbers_changed.emit({row: self._is_another(row, shown) for row, shown in before.items()})
+
+    def _is_another(self, row: int, before: Row | None) -> bool:
+        """Whether a row differs from what it was in more than the chance in a draw."""
+        if before is None or self.is_others(row):
+            return True
+        now = self.row(row)
+        return replace(before, sampling_prob=now.sampling_prob) != now
 
     def set_order(self, order: Order) -> None:
         self._order = order

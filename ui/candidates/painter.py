@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -72,9 +72,18 @@ class RowPainter:
         return max(24, 4 * round((self._label.height + 8) / 4))
 
     def paint(
-        self, painter: QPainter, rows: Mapping[int, Span], columns: Mapping[Column, Span], current: int, width: int
+        self,
+        painter: QPainter,
+        rows: Mapping[int, Span],
+        columns: Mapping[Column, Span],
+        dirty: Set[Column],
+        current: int,
+        width: int,
     ) -> None:
-        """Paint rows (number to place) in the columns that are shown; ``current`` is the number of the current one."""
+        """Paint rows (number to place) in the columns that are shown; ``current`` is the number of the current one.
+
+        Columns that are not ``dirty`` are clipped away, and are not worth the time.
+        """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         backgrounds = {row: self._background(row, row == current) for row in rows}
         for row, span in rows.items():
@@ -86,12 +95,14 @@ class RowPainter:
         shown = {row: self._model.row(row) for row in rows if not self._model.is_others(row)}
         bar = columns[Column.BAR]
         for row, candidate in shown.items():
-            self._paint_bars(
-                painter, bar, rows[row], candidate.model_prob, candidate.sampling_prob, candidate.fate == "kept"
-            )
-            self._paint_token(painter, columns[Column.TOKEN], rows[row], row, candidate, backgrounds[row])
-        self._paint_figures(painter, rows, columns, shown)
-        self._paint_small(painter, rows, columns, shown)
+            if Column.BAR in dirty:
+                self._paint_bars(
+                    painter, bar, rows[row], candidate.model_prob, candidate.sampling_prob, candidate.fate == "kept"
+                )
+            if Column.TOKEN in dirty:
+                self._paint_token(painter, columns[Column.TOKEN], rows[row], row, candidate, backgrounds[row])
+        self._paint_figures(painter, rows, columns, dirty, shown)
+        self._paint_small(painter, rows, columns, dirty, shown)
         for row, span in rows.items():
             if row not in shown:
                 self._paint_others(painter, span, columns, row, width)
@@ -116,13 +127,14 @@ class RowPainter:
         painter: QPainter,
         rows: Mapping[int, Span],
         columns: Mapping[Column, Span],
+        dirty: Set[Column],
         shown: Mapping[int, Row],
     ) -> None:
         colours, text, line = self.colours, self._model.text, self._figures
         painter.setFont(line.font)
         for column in _FIGURES:
             span = columns.get(column)
-            if span is None:
+            if span is None or column not in dirty:
                 continue
             end = span.end - PADDING
             painter.setPen(_ink(colours.model_text if column == Column.MODEL else colours.quiet))
@@ -144,13 +156,14 @@ class RowPainter:
         painter: QPainter,
         rows: Mapping[int, Span],
         columns: Mapping[Column, Span],
+        dirty: Set[Column],
         shown: Mapping[int, Row],
     ) -> None:
         """Bytes, and why tokens cannot be drawn: beside the bar, or in place of the sampling probability."""
         colours, line, bar = self.colours, self._small, columns[Column.BAR]
         painter.setFont(line.font)
         quiet = _ink(colours.quiet)
-        if (pieces := columns.get(Column.BYTES)) is not None:
+        if (pieces := columns.get(Column.BYTES)) is not None and Column.BYTES in dirty:
             painter.setPen(quiet)
             for row in shown:
                 text = line.elided(self._model.text(row, Column.BYTES), pieces.extent - PADDING - 2)

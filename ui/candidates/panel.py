@@ -89,7 +89,7 @@ class CandidatesPanel(QWidget):
     def set_distribution(self, distribution: Distribution) -> None:
         """Show what the bars of the same node would be under other settings."""
         token = self.current_token()
-        self.model.show_distribution(distribution)
+        self.model.show_distribution(distribution, self.table.rows_in_sight())
         self._set_axis(None, distribution)
         self._refresh(distribution)
         self._restore(token)
@@ -222,15 +222,16 @@ class CandidatesPanel(QWidget):
 
     def _set_axis(self, axis: Axis | None, distribution: Distribution | None) -> None:
         """Take another axis, or lengthen the present one if need be: it must not jump while a slider moves."""
-        self._axis = axis or self._axis.covering(_largest(distribution))
-        self.table.painter.axis = self._axis
-        self.model.set_axis_title(self._axis.title())
-        self.table.viewport().update()
+        axis = axis or self._axis.covering(_largest(distribution))
+        if axis != self._axis:
+            self._axis = self.table.painter.axis = axis
+            self.table.viewport().update()
+        self.model.set_axis_title(axis.title())
 
     def _refresh(self, distribution: Distribution | None) -> None:
         """What is drawn beside the rows: figures, digits to press, or a message instead of the list."""
         self.summary.show_distribution(distribution, self._unit)
-        self.table.painter.show_keys = self._digits_differ()
+        self.table.show_keys(self._digits_differ())
         self.filter_bar.show_text(self._filter_text(distribution))
         self.message.setText(self._message(distribution))
         self._pages.setCurrentWidget(self.message if self.message.text() else self.table)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Signal
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
@@ -20,6 +22,7 @@ _SAMPLES = {
     Column.SAMPLING: "0.00123%",
     Column.CUMULATIVE: ">99.9%",
 }
+_OF_A_DRAW = (Column.BAR, Column.SAMPLING, Column.CUMULATIVE)
 
 
 class CandidateTable(QTableView):
@@ -60,6 +63,7 @@ class CandidateTable(QTableView):
         self.show_bytes = self._column_action(tr("Show the bytes"))
         self.column_actions = (self.show_cumulative, self.show_ids, self.show_bytes)
         model.modelReset.connect(self.fit_columns)
+        model.numbers_changed.connect(self._repaint)
         self._derive_sizes()
 
     def _column_action(self, text: str) -> QAction:
@@ -100,27 +104,52 @@ class CandidateTable(QTableView):
         elif self._model.canFetchMore(QModelIndex()):
             self._model.fetchMore(QModelIndex())
 
+    def show_keys(self, shown: bool) -> None:
+        """Whether the first nine rows show the digit that picks them."""
+        if shown != self.painter.show_keys:
+            self.painter.show_keys = shown
+            self.viewport().update()
+
     # --- painting ----------------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """All rows that are in sight, in one go, in place of a delegate's call for every cell."""
-        viewport = self.viewport()
+        viewport, region = self.viewport(), event.region()
         painter = QPainter(viewport)
         painter.fillRect(event.rect(), self.palette().base())
-        count = self._model.rowCount()
-        first = self.rowAt(event.rect().top())
-        last = self.rowAt(event.rect().bottom())
-        if count and first >= 0:
-            height = self.verticalHeader().defaultSectionSize()
-            rows = range(first, (count - 1 if last < 0 else last) + 1)
-            spans = {row: Span(self.rowViewportPosition(row), height) for row in rows}
-            columns = {
-                column: Span(self.columnViewportPosition(column), self.columnWidth(column))
-                for column in Column
-                if not self.isColumnHidden(column)
-            }
-            self.painter.paint(painter, spans, columns, self.currentIndex().row(), viewport.width())
+        height = self.verticalHeader().defaultSectionSize()
+        rows = {
+            row: Span(self.rowViewportPosition(row), height)
+            for row in self._rows_between(event.rect().top(), event.rect().bottom())
+        }
+        columns = {
+            column: Span(self.columnViewportPosition(column), self.columnWidth(column))
+            for column in Column
+            if not self.isColumnHidden(column)
+        }
+        if rows:
+            dirty = {c for c, s in columns.items() if region.intersects(_strip(s, event.rect()))}
+            self.painter.paint(painter, rows, columns, dirty, self.currentIndex().row(), viewport.width())
         painter.end()
+
+    def rows_in_sight(self) -> range:
+        """The rows that are on the screen, at least in part."""
+        return self._rows_between(0, self.viewport().height() - 1)
+
+    def _rows_between(self, top: int, bottom: int) -> range:
+        first, last = self.rowAt(top), self.rowAt(bottom)
+        return range(0) if first < 0 else range(first, (self._model.rowCount() - 1 if last < 0 else last) + 1)
+
+    @Slot(object)
+    def _repaint(self, changes: Mapping[int, bool]) -> None:
+        """Paint rows that are others now, and of all the others only what a draw changes."""
+        viewport, height = self.viewport(), self.verticalHeader().defaultSectionSize()
+        for row, whole in changes.items():
+            if whole:
+                viewport.update(0, self.rowViewportPosition(row), viewport.width(), height)
+        for column in _OF_A_DRAW:
+            if not self.isColumnHidden(column):
+                viewport.update(self.columnViewportPosition(column), 0, self.columnWidth(column), viewport.height())
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -226,3 +255,8 @@ class CandidateTable(QTableView):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions(self.column_actions)
         menu.popup(self.horizontalHeader().mapToGlobal(position))
+
+
+def _strip(column: Span, within: QRect) -> QRect:
+    """The part of a column that lies between the top and the bottom of ``within``."""
+    return QRect(round(column.start), within.top(), round(column.extent), within.height())

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QRegion
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -57,13 +57,22 @@ class ChainDelegate(QStyledItemDelegate):
         return QSize(120, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colours, rect, line = colours_of(self.view), QRectF(option.rect), self._line
+        colours, rect = colours_of(self.view), QRectF(option.rect)
         name = str(index.data(NAME))
         painter.save()
         painter.fillRect(option.rect, self._background(option, name))
         if name == self.view.marked:
             painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), QColor(colours.accent))
         on = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+        if not self.more_width or self.view.dirty.intersects(option.rect.adjusted(0, 0, -self.more_width, 0)):
+            self._paint_name(painter, option, index, on)
+        if self.more_width and on:
+            more = QRectF(rect.right() - self.more_width, rect.top(), self.more_width, rect.height())
+            self.paint_more(painter, more, name)
+        painter.restore()
+
+    def _paint_name(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, on: bool) -> None:
+        colours, rect, line = colours_of(self.view), QRectF(option.rect), self._line
         self._paint_box(painter, option, on)
         left, right = rect.left() + _MARK + 4 * GRID, rect.right() - GRID - (self.more_width if on else 0)
         middle, value = rect.center().y(), str(index.data(VALUE))
@@ -73,10 +82,6 @@ class ChainDelegate(QStyledItemDelegate):
         line.left(painter, left, middle, line.elided(str(index.data()), max(40.0, room)))
         painter.setPen(QColor(colours.accent))
         line.right(painter, right, middle, value)
-        if self.more_width and on:
-            more = QRectF(rect.right() - self.more_width, rect.top(), self.more_width, rect.height())
-            self.paint_more(painter, more, name)
-        painter.restore()
 
     def paint_more(self, painter: QPainter, rect: QRectF, name: str) -> None:
         """What a list that explains says of a stage that is on."""
@@ -126,6 +131,8 @@ class ChainList(QListView):
         super().__init__(parent)
         self._chain = model
         self.marked = ""
+        self.dirty = QRegion()
+        """What of the viewport is being painted."""
         self._pressed = ""
         self._current = ""
         self.setModel(model)
@@ -155,6 +162,17 @@ class ChainList(QListView):
         while 0 <= target < self._chain.rowCount() and self.isRowHidden(target):
             target += by
         self._chain.move(row, target - row)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self.dirty = event.region()
+        super().paintEvent(event)
+
+    def update_figures(self) -> None:
+        """Paint only what the delegate says beside the names."""
+        delegate, viewport = self.itemDelegate(), self.viewport()
+        if isinstance(delegate, ChainDelegate):
+            width = delegate.more_width + 1
+            viewport.update(viewport.width() - width, 0, width, viewport.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, control = event.key(), event.modifiers() == Qt.KeyboardModifier.ControlModifier

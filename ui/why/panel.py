@@ -157,7 +157,7 @@ class WhyPanel(AnalysedPanel):
         self.delegate.cells = cells
         self.header.show_cells(model_cells(distribution, self._found, self.unit))
         self._hide_unused()
-        self.table.viewport().update()
+        self.table.update_figures()
 
     @Slot()
     def _hide_unused(self) -> None:
