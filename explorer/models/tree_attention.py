@@ -233,19 +233,24 @@ def group_prefixes(prefixes: Sequence[TokenIds], matched: Sequence[int], limits:
     """Split distinct sorted prefixes into runs that are each worth one row.
 
     In one row every new token is compared with every slot, so prefixes that share little cost more together than
-    apart; a prefix joins the row before it while that costs less than a forward pass of its own.
+    apart, and each row costs a forward pass. A prefix joins the row before it while that is cheaper than what the
+    prefixes of that row cost on average, the pass included: longer rows would cost more for each of them, shorter ones
+    too.
     """
     groups: list[range] = []
-    first = slots = queries = 0
+    first = slots = queries = spent = 0
     for index, prefix in enumerate(prefixes):
         alone = len(prefix) - min(matched[index], len(prefix) - 1)
         shared = common_length(prefixes[index - 1], prefix) if index > first else 0
         joined_slots = slots + len(prefix) - shared
         joined_queries = queries + min(alone, len(prefix) - min(shared, len(prefix) - 1))
         extra = joined_queries * joined_slots - queries * slots - alone * len(prefix)
-        if index > first and (extra > limits.pass_pairs or joined_slots > limits.slots):
+        dear = extra * (index - first) > limits.pass_pairs + spent
+        if index > first and (dear or joined_slots > limits.slots):
             groups.append(range(first, index))
-            first, joined_slots, joined_queries = index, len(prefix), alone
+            first, joined_slots, joined_queries, spent = index, len(prefix), alone, 0
+        elif index > first:
+            spent += extra
         slots, queries = joined_slots, joined_queries
     groups.append(range(first, len(prefixes)))
     return groups

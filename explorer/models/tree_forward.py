@@ -104,7 +104,8 @@ class TreeForward:
             report(stop - start)
             for slot, row in zip(wanted, logits, strict=True):
                 yield answers[slot], row
-        self._cache.merge(prefixes[-1])
+        for prefix in prefixes:
+            self._cache.merge(prefix)
 
     def _fill(self, prefixes: Sequence[TokenIds], plan: TreePlan) -> None:
         """Bring the cached slots of ``plan`` into the row; those it holds already from the last pass stay."""

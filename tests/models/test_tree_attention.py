@@ -130,3 +130,18 @@ def test_prefixes_that_share_nothing_are_worth_one_row_only_while_a_pass_is_dear
 def test_children_of_one_node_stay_together_at_any_price() -> None:
     prefixes = [(*range(100), child) for child in range(5)]
     assert len(group_prefixes(prefixes, [100] * 5, RowLimits(20, 10**6))) == 1
+
+
+@pytest.mark.parametrize("depth", [4, 30, 200])
+@pytest.mark.parametrize("pairs", [500, 20_000])
+def test_many_branches_apart_are_split_about_as_well_as_can_be(depth: int, pairs: int) -> None:
+    """Sampled runs: all in one row each new token would be compared with every branch."""
+    runs = 100
+    prefixes = sorted((0, *(1000 * run + step for step in range(depth))) for run in range(1, runs + 1))
+
+    def cost(sizes: list[int]) -> int:
+        return sum(pairs + size * (1 + depth * size) for size in sizes)
+
+    ours = [len(group) for group in group_prefixes(prefixes, [depth] * runs, RowLimits(pairs, 10**9))]
+    best = min(cost([size] * (runs // size) + ([runs % size] if runs % size else [])) for size in range(1, runs + 1))
+    assert cost(ours) <= 1.15 * best
