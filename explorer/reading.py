@@ -275,6 +275,12 @@ class SessionReading:
         """Let the engine compute anew what it is asked from now on; numbers that are shown stay."""
         self._engine.forget()
 
+    def expect_after(self, paths: Sequence[tuple[int, ...]]) -> None:
+        """`logits_after` will be asked for ``paths`` next: a live engine may compute them meanwhile."""
+        prompt = self.state.prompt.ids
+        if paths and self.live:
+            self._engine.expect_all([prompt + path for path in paths], prompt_length=len(prompt))
+
     def observed(self, node_id: NodeId) -> bool:
         """Whether what follows a node has been recorded since the session was opened."""
         return self._ledger.observed(node_id)

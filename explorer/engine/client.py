@@ -176,7 +176,11 @@ class Engine:
         ``then_likeliest``: and after it its likeliest child. Whatever comes of it, nothing is answered; without a
         model, or one without a cache, it does nothing.
         """
-        self._tell(Expect(prefix, prompt_length, then_likeliest))
+        self._tell(Expect((prefix,), prompt_length, then_likeliest))
+
+    def expect_all(self, prefixes: Sequence[TokenIds], *, prompt_length: int | None = None) -> None:
+        """As `expect`, for ``prefixes`` that will be asked for in one call."""
+        self._tell(Expect(tuple(prefixes), prompt_length))
 
     def set_look_ahead(self, count: int, *, on_battery: bool = False) -> None:
         """While nobody asks, compute the ``count`` likeliest children of the node asked for last; 0 switches it off.

@@ -26,7 +26,7 @@ DELAY_SECONDS = 0.15  # a run asks again sooner than this, so that looking ahead
 # What a click waits for at worst, unless a single child takes longer. With SmolLM2-135M on one core a pass over one
 # child takes 70 ms, two 134, four 148, eight 180: slow machines go one by one, fast ones take all at once.
 PASS_SECONDS = 0.1
-MEMORY_SHARE = 32  # the logits of the children may take one in so many bytes of the cache budget
+MEMORY_SHARE = 32  # the logits of what is computed ahead may take one in so many bytes of the cache budget
 
 _log = logging.getLogger(__name__)
 
@@ -106,8 +106,9 @@ class LookAhead:
             self._node = None
 
     def expect(self, expected: Expect) -> None:
-        self._expected = expected
-        self._followed = expected.prefix if expected.then_likeliest else None
+        self._followed = expected.prefixes[0] if expected.then_likeliest else None
+        # What would not be kept until it is asked for would be computed in vain.
+        self._expected = expected if len(expected.prefixes) <= max(1, self._room()) else None
 
     def answered(self, prefixes: Sequence[TokenIds], prompt_length: int | None, logits: NDArray[np.float32]) -> None:
         """``prefixes`` were asked for and are answered with ``logits`` (prefixes, vocab): plan what may follow."""
@@ -131,7 +132,7 @@ class LookAhead:
         if isinstance(message, ComputeLogits):
             wanted = set(map(tuple, message.prefixes))
         elif isinstance(message, Expect):
-            wanted = {message.prefix}
+            wanted = set(message.prefixes)
         if not wanted or not wanted <= set(running.prefixes):
             running.cancel.cancel()
 
@@ -157,7 +158,7 @@ class LookAhead:
 
     def _next(self) -> _Work | None:
         if self._expected is not None:
-            return _Work((self._expected.prefix,), self._expected.prompt_length)
+            return _Work(self._expected.prefixes, self._expected.prompt_length)
         node = self._node
         if node is None:
             return None
@@ -180,12 +181,15 @@ class LookAhead:
     def _expect_likeliest(self, prefix: TokenIds, prompt_length: int | None, logits: NDArray[np.float32]) -> None:
         token = int(logits.argmax())
         if len(prefix) < self._model.info.context_length and token not in self._model.info.eos_token_ids:
-            self._expected = Expect((*prefix, token), prompt_length)
+            self._expected = Expect(((*prefix, token),), prompt_length)
+
+    def _room(self) -> int:
+        """How many rows of logits may be kept for what comes."""
+        return self._model.cache_stats().budget // MEMORY_SHARE // (4 * self._model.info.vocab_size)
 
     def _likeliest(self, node: _Node) -> deque[TokenIds]:
         """The children worth computing, likeliest by the model first; the end of a text has none."""
-        room = self._model.cache_stats().budget // MEMORY_SHARE // max(1, node.logits.nbytes)
-        count = min(self._setting.count, room, len(node.logits))
+        count = min(self._setting.count, self._room(), len(node.logits))
         if count <= 0 or len(node.prefix) >= self._model.info.context_length:
             return deque()
         if not self._setting.on_battery and self._discharging():

@@ -115,12 +115,13 @@ class Pin:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """``prefix`` is about to be asked for, as in `ComputeLogits`: compute it as soon as nothing else is to be done.
+    """``prefixes`` are about to be asked for together, as in `ComputeLogits`: compute them as soon as nothing else is
+    to be done.
 
-    ``then_likeliest``: and then its likeliest child will be.
+    ``then_likeliest``: and then the likeliest child of the first will be.
     """
 
-    prefix: TokenIds
+    prefixes: tuple[TokenIds, ...]
     prompt_length: int | None
     then_likeliest: bool = False
 

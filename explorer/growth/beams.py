@@ -83,6 +83,8 @@ def search_beams(
         except EngineError as error:
             yield search.ended(error_event(error, search.tokens), "error")
             raise
+        if step.ended_by is None:  # while the step is saved and shown
+            gesture.expect([candidate.path for candidate in step.candidates if candidate.fate == "kept"])
         yield search.shown(step)
         if step.ended_by is not None or not gesture.intact(candidate.path for candidate in step.candidates):
             return

@@ -57,14 +57,21 @@ def expand(
         yield _ended(gesture, stop, "stopped")
         return
 
+    upcoming: list[Path] = []  # what will be looked at after the present call
+
+    def expect(paths: Sequence[Path]) -> None:
+        upcoming[:] = paths
+
     def look(paths: Sequence[Path], count: int) -> list[Continuations]:
-        return [row.likeliest(count) for row in gesture.look(paths, progress, cancel)]
+        then = tuple(upcoming)
+        upcoming.clear()
+        return [row.likeliest(count) for row in gesture.look(paths, progress, cancel, then=then)]
 
     def ended(path: Path) -> bool:
         return gesture.stop_after(path) is not None
 
     size = round_size(session.model.vocab_size)
-    work = rounds(plan, look, ended, size)
+    work = rounds(plan, look, ended, size, expect)
     while True:
         try:
             if cancel is not None:
@@ -78,6 +85,8 @@ def expand(
             raise
         if not gesture.intact(child.path[:-1] for child in one.children):
             return
+        gesture.expect(upcoming)  # while the round is saved and shown
+        upcoming.clear()
         yield _shown(gesture, one, plan)
         if one.ended_by is not None or not gesture.intact(child.path for child in one.children):
             return

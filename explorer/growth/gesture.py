@@ -151,15 +151,27 @@ class Gesture:
         """Where the grammar in force stands at a path."""
         return self.session.grammar_after(self._before + path, self._state)
 
+    def expect(self, paths: Sequence[Path]) -> None:
+        """These paths will be looked at next: the engine may begin."""
+        self.session.expect_after([self._before + path for path in paths])
+
     def look(
-        self, paths: Sequence[Path], progress: ProgressCallback | None, cancel: CancelToken | None
+        self,
+        paths: Sequence[Path],
+        progress: ProgressCallback | None,
+        cancel: CancelToken | None,
+        *,
+        then: Sequence[Path] = (),
     ) -> list[NodeRow]:
         """The logits after several paths, in one call of the engine. What they show is kept for `commit`.
+
+        While they are worked out, the engine may begin with the paths that will be looked at ``then``.
 
         Raises what `Session.logits_after` raises, and `EngineError` for logits that are not finite.
         """
         generated = [self._before + path for path in paths]
         logits = self.session.logits_after(generated, progress=progress, cancel=cancel)
+        self.expect(then)
         settings = self._state.settings
         contexts = [self.session.context_after(ids, settings) for ids in generated]
         rows = node_rows(list(logits), settings.sampling, contexts, self.session.model.environment.dtype)

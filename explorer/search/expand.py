@@ -18,6 +18,7 @@ from explorer.search.rows import Continuations
 Path = tuple[int, ...]
 # (paths, n): the n likeliest continuations of each path, or more; one call of the model.
 Look = Callable[[Sequence[Path], int], Sequence[Continuations]]
+Expect = Callable[[Sequence[Path]], None]
 # Whether a stop rule ends generation at a path.
 Ended = Callable[[Path], bool]
 ExpansionEnd = Literal["depth", "exhausted", "mass", "max_nodes", "stopped", "cancelled", "error"]
@@ -63,14 +64,20 @@ def round_size(vocab_size: int) -> int:
     return max(1, min(_ROUND, _ROUND_BYTES // (4 * vocab_size)))
 
 
-def rounds(plan: ExpansionPlan, look: Look, ended: Ended, size: int) -> Iterator[Round]:
-    """Expand from the start, with at most ``size`` paths a call. The caller may stop between two rounds."""
+def rounds(
+    plan: ExpansionPlan, look: Look, ended: Ended, size: int, expect: Expect = lambda paths: None
+) -> Iterator[Round]:
+    """Expand from the start, with at most ``size`` paths a call. The caller may stop between two rounds.
+
+    ``expect`` is told what another call of ``look`` will be about as soon as that is known: before the call that goes
+    first, or before a round is handed over.
+    """
     if isinstance(plan, ByLevel):
-        return _by_level(plan, look, ended, size)
-    return _BestFirst(plan, look, ended, size).rounds()
+        return _by_level(plan, look, ended, size, expect)
+    return _BestFirst(plan, look, ended, size, expect).rounds()
 
 
-def _by_level(plan: ByLevel, look: Look, ended: Ended, size: int) -> Iterator[Round]:
+def _by_level(plan: ByLevel, look: Look, ended: Ended, size: int, expect: Expect) -> Iterator[Round]:
     level: list[tuple[Path, float]] = [(START, 0.0)]
     shown = 0
     for depth in range(1, plan.depth + 1):
@@ -78,6 +85,8 @@ def _by_level(plan: ByLevel, look: Look, ended: Ended, size: int) -> Iterator[Ro
         for first in range(0, len(level), size):
             batch = level[first : first + size]
             looked = tuple(path for path, _ in batch)
+            if shown + len(batch) * plan.top_k < plan.max_nodes:  # else this call may be the last
+                expect([path for path, _ in level[first + size : first + 2 * size]])
             children = [
                 Child((*path, int(token_id)), logprob + float(found.model_logprobs[place]), found, place)
                 for (path, logprob), found in zip(batch, look(looked, plan.top_k), strict=True)
@@ -105,9 +114,10 @@ class _BestFirst:
     likeliest ones that are not shown yet are looked at in the same call, for they come next.
     """
 
-    def __init__(self, plan: BestFirst, look: Look, ended: Ended, size: int) -> None:
+    def __init__(self, plan: BestFirst, look: Look, ended: Ended, size: int, expect: Expect) -> None:
         self._plan = plan
         self._look = look
+        self._expect = expect
         self._is_ended = ended
         self._window = min(size, max(_FEWEST_AHEAD, plan.max_nodes // _SHARE_AHEAD))
         self._frontier = Frontier(plan.max_nodes)
@@ -119,12 +129,16 @@ class _BestFirst:
 
     def rounds(self) -> Iterator[Round]:
         """Until the plan is fulfilled or nothing is left."""
+        batch = self._batch()
         while True:
-            batch = self._batch()
             self._ahead.update(zip(batch, self._look(batch, self._plan.max_nodes - self._shown), strict=True))
             children = tuple(self._show())
             end = self._end()
-            yield Round(batch, children, end, self._mass)
+            looked = batch
+            if end is None:
+                batch = self._batch()
+                self._expect(batch)
+            yield Round(looked, children, end, self._mass)
             if end is not None:
                 return
 

@@ -90,7 +90,7 @@ def test_switched_off_it_only_does_what_is_expected(tmp_path: Any) -> None:
     ahead = Ahead(tmp_path, count=0)
     ahead.ask(NODE)
     assert ahead.ahead.delay is None
-    ahead.ahead.expect(Expect((*NODE, 7), None))
+    ahead.ahead.expect(Expect(((*NODE, 7),), None))
     assert ahead.ahead.delay == 0
     assert ahead.idle() == [children(7)]
 
@@ -103,26 +103,43 @@ def test_switching_off_takes_effect_at_once(ahead: Ahead) -> None:
 
 def test_what_is_expected_comes_before_the_children(ahead: Ahead) -> None:
     ahead.ask(NODE)
-    ahead.ahead.expect(Expect((*NODE, 7), None))
+    ahead.ahead.expect(Expect(((*NODE, 7),), None))
     assert ahead.idle()[:2] == [children(7), children(BEST)]
 
 
+def test_what_will_be_asked_for_together_is_computed_together(ahead: Ahead) -> None:
+    ahead.ahead.expect(Expect(tuple(children(3, 4, 5)), None))
+    assert ahead.ahead.delay == 0
+    assert ahead.idle() == [children(3, 4, 5)]
+
+
+def test_more_than_can_be_kept_is_not_computed_ahead(ahead: Ahead) -> None:
+    ahead.model.set_cache_budget(2 * MEMORY_SHARE * 4 * fakes.VOCABULARY)
+    ahead.ahead.expect(Expect(tuple(children(3, 4, 5)), None))
+    assert ahead.ahead.delay is None
+    ahead.ahead.expect(Expect(tuple(children(3, 4)), None))
+    assert ahead.idle() == [children(3, 4)]
+    ahead.model.set_cache_budget(0)
+    ahead.ahead.expect(Expect(tuple(children(6)), None))  # one is as dear as the request that comes
+    assert ahead.idle() == [children(6)]
+
+
 def test_what_was_expected_and_has_been_asked_for_is_not_computed_again(ahead: Ahead) -> None:
-    ahead.ahead.expect(Expect(NODE, None))
+    ahead.ahead.expect(Expect((NODE,), None))
     ahead.ask(NODE)
     assert [NODE] not in ahead.idle()
 
 
 def test_in_a_greedy_run_the_likeliest_child_is_next_without_being_waited_for(tmp_path: Any) -> None:
     ahead = Ahead(tmp_path, count=0)
-    ahead.ahead.expect(Expect(NODE, 1, then_likeliest=True))
+    ahead.ahead.expect(Expect((NODE,), 1, then_likeliest=True))
     assert ahead.idle() == [[NODE]]
     ahead.ask(NODE)
     assert ahead.ahead.delay == 0
     assert ahead.idle() == [children(BEST)]
     ahead.ask((*NODE, BEST))  # as long as that is said of it, too
     assert ahead.ahead.delay is None
-    ahead.ahead.expect(Expect((*NODE, 1), None, then_likeliest=True))
+    ahead.ahead.expect(Expect(((*NODE, 1),), None, then_likeliest=True))
     ahead.ask((*NODE, 2))  # another one was asked for
     assert ahead.ahead.delay is None
 
@@ -130,11 +147,11 @@ def test_in_a_greedy_run_the_likeliest_child_is_next_without_being_waited_for(tm
 def test_an_end_of_text_and_a_full_context_end_a_greedy_run(tmp_path: Any) -> None:
     ahead = Ahead(tmp_path, count=0)
     logits = np.zeros((1, fakes.VOCABULARY), np.float32)  # 0 is the lowest of all, and ends a text
-    ahead.ahead.expect(Expect(NODE, None, then_likeliest=True))
+    ahead.ahead.expect(Expect((NODE,), None, then_likeliest=True))
     ahead.ask(NODE, logits=logits)
     assert ahead.ahead.delay is None
     full = (fakes.PLAIN,) * ahead.model.info.context_length
-    ahead.ahead.expect(Expect(full, None, then_likeliest=True))
+    ahead.ahead.expect(Expect((full,), None, then_likeliest=True))
     ahead.ask(full)
     assert ahead.ahead.delay is None
 
@@ -201,7 +218,7 @@ def test_a_node_that_is_not_kept_is_too_dear_to_guess_from(ahead: Ahead) -> None
 
 def test_a_failure_ahead_is_nobodys_trouble(ahead: Ahead, caplog: pytest.LogCaptureFixture) -> None:
     ahead.ask((fakes.PLAIN,))
-    ahead.ahead.expect(Expect((fakes.RAISES,), None))
+    ahead.ahead.expect(Expect(((fakes.RAISES,),), None))
     ahead.ahead.work(lambda: False)
     assert ahead.ahead.delay is None
     assert "looking ahead failed" in caplog.text
@@ -214,8 +231,9 @@ def test_a_failure_ahead_is_nobodys_trouble(ahead: Ahead, caplog: pytest.LogCapt
         (ComputeLogits(1, ((*NODE, BEST - 2),), None, False), True),
         (ComputeLogits(1, ((*NODE, BEST), NODE), None, False), True),
         (ComputeLogits(1, (), None, False), True),
-        (Expect((*NODE, BEST), None), False),
-        (Expect((*NODE, 1), None), True),
+        (Expect(((*NODE, BEST),), None), False),
+        (Expect(((*NODE, 1),), None), True),
+        (Expect(((*NODE, BEST), (*NODE, 1)), None), True),
         (Pin(NODE), False),
         (SetLookAhead(0, False), True),
         (SetCacheBudget(1), True),

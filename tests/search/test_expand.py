@@ -31,12 +31,19 @@ EOS_TREE = probability_table(
 
 
 class Expansion:
-    """One expansion of a table, run to its end; ``calls`` are the paths of each call."""
+    """One expansion of a table, run to its end; ``calls`` are the paths of each call, ``expected`` what was announced
+    and how many calls had been made by then."""
 
     def __init__(self, table: Table, plan: ExpansionPlan, *, eos: Sequence[int] = (), size: int = 64) -> None:
         self._table = table
         self.calls: list[tuple[Path, ...]] = []
-        self.rounds: list[Round] = list(rounds(plan, self._look, lambda path: bool(path) and path[-1] in eos, size))
+        self.expected: list[tuple[int, tuple[Path, ...]]] = []
+        ended = lambda path: bool(path) and path[-1] in eos  # noqa: E731
+        self.rounds: list[Round] = list(rounds(plan, self._look, ended, size, self._expect))
+
+    def _expect(self, paths: Sequence[Path]) -> None:
+        if paths:
+            self.expected.append((len(self.calls), tuple(paths)))
 
     def _look(self, paths: Sequence[Path], count: int) -> list[Continuations]:
         self.calls.append(tuple(paths))
@@ -188,6 +195,24 @@ def test_stopping_between_two_rounds_leaves_what_was_found() -> None:
     first = next(expansion)
     expansion.close()  # type: ignore[attr-defined]
     assert len(first.children) == 1
+
+
+def test_best_first_announces_every_call_but_the_first_once_the_one_before_is_over() -> None:
+    done = Expansion(random_table(3, 40), BestFirst(300), size=16)
+    assert len(done.calls) > 3
+    assert done.expected == list(enumerate(done.calls))[1:]
+
+
+def test_by_level_announces_what_follows_in_a_level_before_the_call_that_goes_first() -> None:
+    done = Expansion(random_table(3, 40), ByLevel(top_k=5, depth=3, max_nodes=1000), size=10)
+    assert [len(call) for call in done.calls] == [1, 5, 10, 10, 5]
+    assert done.expected == [(2, done.calls[3]), (3, done.calls[4])]
+
+
+def test_by_level_announces_nothing_that_the_limit_may_make_needless() -> None:
+    done = Expansion(random_table(3, 40), ByLevel(top_k=5, depth=3, max_nodes=100), size=10)
+    assert done.ended_by == "max_nodes"
+    assert {paths for _, paths in done.expected} <= set(done.calls)
 
 
 # --- What is asked for ------------------------------------------------------------------------------------------------
