@@ -13,7 +13,6 @@ from explorer.decoding.foresight import foreseen_token
 from explorer.decoding.logits import FloatArray, Observation, SortedLogits
 from explorer.decoding.pipeline import evaluate
 from explorer.decoding.stopping import StopEvent, no_candidates_event
-from explorer.growth.ahead import LogitsAhead
 from explorer.growth.sample_records import SampleRun
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.session import Session, edge_of
@@ -40,7 +39,7 @@ class NodeDraws:
 
 
 class RunDraws:
-    """Draws step after step of one batch; changes nothing. While a step is worked out the next one is computed."""
+    """Draws step after step of one batch; changes nothing. The engine hears early what the next step will ask for."""
 
     def __init__(
         self,
@@ -54,7 +53,6 @@ class RunDraws:
         self._state = state
         self._length = length
         self._stop_after = stop_after
-        self._ahead = LogitsAhead(session)
         self._most = max(1, CALL_BYTES // (4 * session.model.vocab_size))
 
     def step(
@@ -64,9 +62,9 @@ class RunDraws:
         progress: ProgressCallback | None,
         cancel: CancelToken | None,
     ) -> list[NodeDraws]:
-        """One token for each run. ``paths`` are the generated tokens at the nodes. Raises `Cancelled`, `EngineError`.
+        """One token for each run; ``paths`` are the generated tokens at the nodes.
 
-        Afterwards the engine may be busy with the next step until `join`.
+        Raises `Cancelled`, `EngineError`.
         """
         drawn: list[NodeDraws] = []
         # Meanwhile nothing else is to be done, and numpy lets other threads run.
@@ -80,10 +78,6 @@ class RunDraws:
 
                 drawn += pool.map(work, nodes, logits)
         return drawn
-
-    def join(self) -> None:
-        """Wait until nobody asks the engine anything. To be called after every `step`, also one that raised."""
-        self._ahead.join()
 
     def _logits(
         self,
@@ -99,26 +93,18 @@ class RunDraws:
         if known:
             yield list(known), list(known.values())
         nodes = [node for node in live if node not in known]
-        rows = self._ahead.take()
         for first in range(0, len(nodes), self._most):
             part = nodes[first : first + self._most]
-            missing = [paths[node] for node in part if paths[node] not in rows]
-            if missing:
-                found = session.logits_after(missing, progress=progress, cancel=cancel)
-                rows |= zip(missing, found, strict=True)
-            raw = [rows.pop(paths[node]) for node in part]
+            rows = session.logits_after([paths[node] for node in part], progress=progress, cancel=cancel)
             if len(part) == len(live):
-                self._look_ahead(dict(zip(part, raw, strict=True)), live, paths, cancel)
-            yield part, raw
+                self._announce(dict(zip(part, rows, strict=True)), live, paths)
+            yield part, list(rows)
 
-    def _look_ahead(
-        self,
-        rows: Mapping[NodeId, FloatArray],
-        live: Live,
-        paths: Mapping[NodeId, TokenIds],
-        cancel: CancelToken | None,
-    ) -> None:
-        """Have the next step computed where all draws of this one can be foreseen; a wrong guess costs one call."""
+    def _announce(self, rows: Mapping[NodeId, FloatArray], live: Live, paths: Mapping[NodeId, TokenIds]) -> None:
+        """Tell the engine what the next step will ask for, where all draws of this one can be foreseen.
+
+        It then computes while this step is worked out and saved; a wrong guess costs it one node in vain.
+        """
         if sum(map(len, live.values())) > _SHARED * len(live):
             return
         sampling, after = self._state.settings.sampling, set()
@@ -131,8 +117,7 @@ class RunDraws:
                 path = (*paths[node], token)
                 if run.tokens + 1 != self._length and self._stop_after(path) is None:
                     after.add(path)
-        if after and len(after) <= self._most:
-            self._ahead.start(sorted(after), cancel)
+        self._session.expect_after(sorted(after)[: self._most])
 
     def _draw(
         self, node: NodeId, path: TokenIds, here: FloatArray | SortedLogits, runs: Sequence[SampleRun]

@@ -102,10 +102,7 @@ class _Batch:
         Raises `Cancelled`, `EngineError`.
         """
         self._stops.clear()
-        try:
-            return self._save(self._draws.step(self._live(), self._paths, progress, cancel))
-        finally:
-            self._draws.join()
+        return self._save(self._draws.step(self._live(), self._paths, progress, cancel))
 
     def _save(self, drawn: Sequence[NodeDraws]) -> SampleProgress:
         before, self._paths = self._paths, {}

@@ -282,21 +282,23 @@ def long(open_workspace: Any) -> tuple[Session, Any]:
     return workspace.new_session(workspace.prompt_of_ids(())), workspace.engine
 
 
-def test_the_next_step_is_computed_while_one_is_saved(long: tuple[Session, Any]) -> None:
-    """One call a step all the same, and none beyond the last."""
-    session, engine = long
-    calls = []
-    for step in sample_runs(session, SamplePlan(3, 1, 5)):
-        calls.append(list(engine.calls))
-        assert len(session.commands) == len(calls)
-        assert all(run.tokens == len(calls) for run in step.runs)
-    assert calls[-1] == [1, 3, 3, 3, 3]
-    assert [len(seen) for seen in calls] == [1, 3, 4, 5, 5]  # at the start all runs stand at one node
-
-
-def test_a_wrong_guess_changes_nothing_but_the_calls(
+def test_the_engine_hears_early_what_the_next_step_asks_for(
     long: tuple[Session, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    session, engine = long
+    told: list[set[Any]] = []
+    asked: list[set[Any]] = []
+    ask = engine.next_token_logits
+    monkeypatch.setattr(engine, "expect_all", lambda prefixes, **_: told.append(set(prefixes)))
+    monkeypatch.setattr(
+        engine, "next_token_logits", lambda prefixes, **more: (asked.append(set(prefixes)), ask(prefixes, **more))[1]
+    )
+    sample(session, SamplePlan(3, 1, 5))
+    assert [len(prefixes) for prefixes in asked] == [1, 3, 3, 3, 3]
+    assert told == asked[2:]  # at the start all runs stand at one node; after the last step nothing follows
+
+
+def test_a_wrong_guess_changes_nothing(long: tuple[Session, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     session, engine = long
     right = [session.tree.token_ids(run.end) for run in sample(session, SamplePlan(3, 1, 5))[-1].runs]
     session.undo()
@@ -304,30 +306,4 @@ def test_a_wrong_guess_changes_nothing_but_the_calls(
     monkeypatch.setattr("explorer.growth.sample_draws.foreseen_token", lambda *_: 0)
     wrong = [session.tree.token_ids(run.end) for run in sample(session, SamplePlan(3, 1, 5))[-1].runs]
     assert wrong == right
-    assert sum(engine.calls) > 13
-
-
-def test_an_error_of_the_next_step_waits_until_this_one_is_told(long: tuple[Session, Any]) -> None:
-    def fail() -> None:
-        raise EngineError(UserMessage("engine.test", "It broke."))
-
-    session, engine = long
-    work = sample_runs(session, SamplePlan(3, 1, 9))
-    next(work)
-    next(work)
-    engine.before = fail
-    third = next(work)  # its logits are at hand; those after it fail
-    assert (third.ended_by, {run.tokens for run in third.runs}) == (None, {3})
-    last = next(work)
-    assert last.ended_by == "error"
-    assert {run.tokens for run in last.runs} == {3}
-    with pytest.raises(EngineError):
-        next(work)
-
-
-def test_between_two_steps_the_engine_is_free(long: tuple[Session, Any]) -> None:
-    session, engine = long
-    for _ in sample_runs(session, SamplePlan(3, 1, 6)):
-        before = len(engine.calls)
-        session.view(session.tree.next_id - 1)
-        assert len(engine.calls) == before + 1
+    assert engine.calls == [1, 3, 3, 3, 3]
