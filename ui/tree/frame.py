@@ -9,17 +9,15 @@ from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QFont
 
 from ui.format import LogUnit
-from ui.text.token_label import LabelPainter
 from ui.theme import Colours
 from ui.tree.arrays import FloatArray, Ids
 from ui.tree.boxes import Segment
 from ui.tree.camera import Camera
 from ui.tree.colours import NodeColours
-from ui.tree.figures import Figures
 from ui.tree.geometry import Plan
+from ui.tree.labels import TokenLabels
 from ui.tree.mirror import NO_NODE, TreeMirror
 from ui.tree.options import TreeViewOptions
 from ui.tree.outline import Outline
@@ -61,12 +59,7 @@ class Frame:
     reading: Reading
     node_colours: NodeColours
     colours: Colours
-    font: QFont
-    figures: Figures
-    labels: LabelPainter
-    label_of: Callable[[int], str]
-    is_special: Callable[[int], bool]
-    prompt_label: str
+    labels: TokenLabels
     current: int
     hovered: int
     stop_of: Callable[[int], str | None]
@@ -76,6 +69,14 @@ class Frame:
     limited: bool = True
     least_level: Level = Level.DOTS
     most_level: Level = Level.FIGURES
+
+    @property
+    def prompt_label(self) -> str:
+        return self.labels.prompt
+
+    def label_of(self, token_id: int) -> str:
+        """The label of a token."""
+        return self.labels.of(token_id)
 
     # --- places on the screen ----------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class LabelledBoxes:
         colours = frame.colours
         self._surface, self._text = QColor(colours.surface), QColor(colours.text)
         self._accent, self._border = QColor(colours.accent), QColor(colours.border)
-        self._count_font = figures_font(frame.font, 0.78)
+        self._count_font = figures_font(frame.labels.font, 0.78)
         heads = frame.plan.heads[frame.boxes]
         tails = frame.outline.tail[heads].astype(np.int64)
         tokens = frame.tokens_in(heads.tolist())
@@ -106,10 +106,11 @@ class LabelledBoxes:
         inks = self._inks(head, tint)
         inner = box.adjusted(BOX_PADDING, 0, -BOX_PADDING + 2, 0)
         if head == ROOT:
-            frame.labels.paint(painter, inner, frame.prompt_label, False, inks)
+            frame.labels.painter.paint(painter, inner, frame.prompt_label, False, inks)
             return
         token_id = int(frame.mirror.token[head])
-        frame.labels.paint(painter, inner, frame.label_of(token_id), frame.is_special(token_id), inks)
+        label, special = frame.labels.of(token_id), frame.labels.is_special(token_id)
+        frame.labels.painter.paint(painter, inner, label, special, inks)
         at = QPointF(box.center().x(), box.top()) if frame.down else QPointF(box.left(), box.center().y())
         paint_how(painter, at, SIGN_SIZE, HOWS[int(frame.mirror.how[head])], inks.strong, self._surface)
 
@@ -155,7 +156,7 @@ class LabelledBoxes:
         inside = area.adjusted(4, 0.5, -4, -0.5) if frame.down else area.adjusted(0.5, 3, -0.5, -3)
         if segment.elided:
             painter.setPen(QColor(frame.colours.quiet))
-            painter.setFont(frame.labels.font)
+            painter.setFont(frame.labels.painter.font)
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, ELLIPSIS)
             return
         node_id = segment.nodes[0]
@@ -167,12 +168,12 @@ class LabelledBoxes:
             painter.setPen(pen)
             painter.drawLine(inside.bottomLeft(), inside.bottomRight())
         token_id = int(frame.mirror.token[node_id])
-        label, special = frame.label_of(token_id), frame.is_special(token_id)
+        label, special = frame.labels.of(token_id), frame.labels.is_special(token_id)
         padding = BOX_PADDING if frame.down else SEGMENT_PADDING
         if not frame.down:
-            padding = max(padding, (area.width() - frame.labels.width(label, special)) / 2)
+            padding = max(padding, (area.width() - frame.labels.width(token_id)) / 2)
         inner = area.adjusted(padding, 0, 1.5 - min(padding, BOX_PADDING), 0)
-        frame.labels.paint(painter, inner, label, special, self._inks(head, tint))
+        frame.labels.painter.paint(painter, inner, label, special, self._inks(head, tint))
 
     def _paint_how_of(self, segment: Segment, first: bool) -> None:
         """The sign of how a token was chosen, where it is another than that of the token before."""

@@ -33,9 +33,9 @@ class NotePainter:
         self._painter = painter
         self._frame = frame
         self._scale = frame.text_scale
-        self._figures = frame.figures
-        self._width = frame.figures.width
-        self._height = frame.figures.height
+        self._figures = frame.labels.figures
+        self._width = frame.labels.figures.width
+        self._height = frame.labels.figures.height
         self._paper = QColor(frame.colours.surface)
         self._paper.setAlpha(PAPER_ALPHA)
         self._room = Room()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -176,6 +177,10 @@ class Outline:
         self.alone[changed] = alone
         self._relink_around(changed)
 
+    def set_all_alone(self, alone: BoolArray) -> None:
+        """Say of every node at once whether it has a box of its own; to be followed by `rebuild`."""
+        self.alone = alone
+
     def set_marks(self, marks: Mapping[int, int]) -> None:
         """Numbers 1 .. 127 by node id (others: 0); nodes with different numbers share no box."""
         numbers = np.zeros(len(self.marks), dtype=np.int8)
@@ -222,15 +227,21 @@ class Outline:
             self._changed.update(heads)
 
     def _reserve(self) -> None:
-        missing = len(self.mirror.parent) - len(self.shown)
-        if missing > 0:
-            self.shown = np.concatenate((self.shown, np.zeros(missing, dtype=bool)))
-            self.kids = np.concatenate((self.kids, np.zeros(missing, dtype=np.int32)))
-            self.head = np.concatenate((self.head, np.full(missing, _NOT_SHOWN, dtype=np.int32)))
-            self.tail = np.concatenate((self.tail, np.zeros(missing, dtype=np.int32)))
-            self.alone = np.concatenate((self.alone, np.zeros(missing, dtype=bool)))
-            self.marks = np.concatenate((self.marks, np.zeros(missing, dtype=np.int8)))
+        """Make room for every id that the mirror has room for."""
+        capacity = len(self.mirror.parent)
+        self.shown, self.alone = _grown(self.shown, capacity, False), _grown(self.alone, capacity, False)
+        self.kids, self.tail = _grown(self.kids, capacity, 0), _grown(self.tail, capacity, 0)
+        self.head = _grown(self.head, capacity, _NOT_SHOWN)
+        self.marks = _grown(self.marks, capacity, 0)
 
     def _touch(self) -> None:
         self.version += 1
         self._heads = None
+
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+
+def _grown(array: NDArray[Kind], capacity: int, filling: int) -> NDArray[Kind]:
+    missing = capacity - len(array)
+    return array if missing <= 0 else np.concatenate((array, np.full(missing, filling, dtype=array.dtype)))

@@ -7,19 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSizeF
-from PySide6.QtGui import QFont, QFontInfo
+from PySide6.QtGui import QFont
 
 from explorer.events import Change
 from explorer.text import Vocabulary
 from explorer.tree import ROOT, Node
-from ui.format import LogUnit, token_label
-from ui.text.token_label import LabelPainter
-from ui.theme import Colours, MapName, monospace_font
+from ui.format import LogUnit
+from ui.theme import Colours, MapName
 from ui.tree.camera import Camera
 from ui.tree.colours import NodeColours
-from ui.tree.figures import Figures
 from ui.tree.frame import Frame, Level
 from ui.tree.geometry import TreeGeometry
+from ui.tree.labels import TokenLabels
 from ui.tree.marks import NUMBERS
 from ui.tree.mirror import NO_NODE, mirror_of
 from ui.tree.motion import Motion
@@ -32,8 +31,9 @@ from ui.tree.sight import Sight
 from ui.tree.weights import TreeWeights
 from ui.tree.words import NodeFacts, describe_node, path_text
 
-MOST_ONE_BY_ONE = 16
-"""New nodes up to which each is fitted into the picture by itself; more are quicker laid out anew."""
+MOST_ONE_BY_ONE, SHARE_ONE_BY_ONE = 16, 800
+"""New nodes up to which each is fitted into the picture by itself, and the part of a large tree; more are quicker laid
+out anew."""
 PICTURE_MARGIN = 16.0
 _NOTHING = TreeOverlay()
 
@@ -58,15 +58,13 @@ class TreeScene:
         self.outline = Outline(self.mirror)
         self.placement = Placement(self.outline, gradual=gradual)
         self.weights: TreeWeights | None = None
-        self.vocabulary: Vocabulary | None = None
-        self.prompt_label = ""
         self.stops: dict[int, str] = {}
         self.end_tokens: frozenset[int] = frozenset()
         self._reading = Reading(self.mirror, None)
         self._node_colours: NodeColours | None = None
         self._sight: Sight | None = None
-        self._known_labels: dict[int, str] = {}
-        self.set_font(font)
+        self.labels = TokenLabels(font)
+        self._measure()
 
     # --- contents ----------------------------------------------------------------------------------------------------
 
@@ -84,7 +82,7 @@ class TreeScene:
         self.current, self.hovered = current, NO_NODE
         self.mirror = mirror_of(nodes, hidden)
         self.overlay, self._matches, self._laid_over, self.annotations = None, (), _NOTHING, {}
-        self.prompt_label = prompt_label
+        self.labels.prompt = prompt_label
         self.stops = dict(stops)
         self.end_tokens = end_tokens
         self.outline = Outline(self.mirror)
@@ -97,7 +95,8 @@ class TreeScene:
 
     def apply(self, change: Change) -> None:
         """Take over what one command changed, the current node excepted."""
-        anew = bool(change.revealed or change.hidden) or len(change.added) > MOST_ONE_BY_ONE
+        many = max(MOST_ONE_BY_ONE, self.mirror.size // SHARE_ONE_BY_ONE)
+        anew = bool(change.revealed or change.hidden) or len(change.added) > many
         for node in change.added:
             self.mirror.add(node)
             if not anew:
@@ -218,18 +217,21 @@ class TreeScene:
 
     def set_font(self, font: QFont) -> None:
         """Take another font for labels and figures."""
-        self._font = QFont(font)
-        labels = monospace_font(font)
-        labels.setPixelSize(max(8, QFontInfo(font).pixelSize()))
-        self._labels = LabelPainter(labels)
-        self._figures = Figures(font)
+        self.labels.set_font(font)
         self._measure()
 
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """Take another vocabulary for the labels."""
-        self.vocabulary = vocabulary
-        self._known_labels.clear()
+        self.labels.set_vocabulary(vocabulary)
         self._measure()
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        return self.labels.vocabulary
+
+    @property
+    def prompt_label(self) -> str:
+        return self.labels.prompt
 
     # --- pictures ----------------------------------------------------------------------------------------------------
 
@@ -250,12 +252,7 @@ class TreeScene:
             reading=self._reading,
             node_colours=self._colours(colours),
             colours=colours,
-            font=self._font,
-            figures=self._figures,
-            labels=self._labels,
-            label_of=self._label_of,
-            is_special=self._is_special,
-            prompt_label=self.prompt_label,
+            labels=self.labels,
             current=self.current,
             hovered=self.hovered,
             stop_of=self.stop_of,
@@ -309,7 +306,7 @@ class TreeScene:
 
     def label_of(self, node_id: int) -> str:
         """The label of the token of a node that is not the root."""
-        return self._label_of(int(self.mirror.token[node_id]))
+        return self.labels.of(int(self.mirror.token[node_id]))
 
     def place_of(self, node_id: int) -> QRectF:
         """The box that stands for a node, px at scale 1; null outside the picture."""
@@ -336,8 +333,10 @@ class TreeScene:
         self.geometry.update()
 
     def _measure(self) -> None:
-        prompt = self._labels.width(self.prompt_label)
-        self.geometry = TreeGeometry(self.outline, self.placement, self._label_width, prompt, self.options.orientation)
+        labels = self.labels
+        self.geometry = TreeGeometry(
+            self.outline, self.placement, labels.width, labels.prompt_width, self.options.orientation
+        )
 
     def _set_apart(self) -> None:
         """Say anew of every node whether it has a box of its own."""
@@ -346,7 +345,7 @@ class TreeScene:
         alone = np.isin(mirror.token, ends)
         single = [*self.stops, *self.annotations, *self._laid_over.badges, *self.outline.folded, self.current]
         alone[[node_id for node_id in single if node_id < mirror.size]] = True
-        self.outline.alone = alone
+        self.outline.set_all_alone(alone)
 
     def _stands_alone(self, node_id: int) -> bool:
         return (
@@ -369,15 +368,3 @@ class TreeScene:
             found = NodeColours(self.options.colour_by, self.map_name, colours, self.mirror, self._reading)
             self._node_colours = found
         return found
-
-    def _label_width(self, token_id: int) -> float:
-        return self._labels.width(self._label_of(token_id), self._is_special(token_id))
-
-    def _label_of(self, token_id: int) -> str:
-        label = self._known_labels.get(token_id)
-        if label is None:
-            label = self._known_labels[token_id] = token_label(self.vocabulary, token_id)
-        return label
-
-    def _is_special(self, token_id: int) -> bool:
-        return self.vocabulary is not None and self.vocabulary.is_special(token_id)
