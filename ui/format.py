@@ -46,15 +46,15 @@ def percent(probability: float) -> str:
     return f"{rounded:.{decimals}f}%"
 
 
-def power_of_ten(logprob: float) -> str:
+def power_of_ten(logprob: float, decimals: int = 2) -> str:
     """exp(``logprob``) as ``1.23×10⁻⁷``; also where the product itself would underflow. ``logprob`` in nats."""
     if logprob == -math.inf:
         return "0"  # a token the model itself gives no probability, taken by hand
     decimal = logprob / math.log(10)
     exponent = math.floor(decimal)
-    mantissa = f"{10 ** (decimal - exponent):.2f}"
-    if mantissa == "10.00":
-        mantissa, exponent = "1.00", exponent + 1
+    mantissa = f"{10 ** (decimal - exponent):.{decimals}f}"
+    if float(mantissa) == 10:
+        mantissa, exponent = f"{1:.{decimals}f}", exponent + 1
     return f"{mantissa}×10{str(exponent).translate(_SUPERSCRIPTS)}"
 
 

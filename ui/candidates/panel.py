@@ -77,7 +77,9 @@ class CandidatesPanel(QWidget):
 
     def set_view(self, view: NodeView | None) -> None:
         """Show another node; None where no session is open."""
-        same = view is not None and self._view is not None and view.node_id == self._view.node_id
+        before = self._view
+        same = view is not None and before is not None and view.node_id == before.node_id
+        same = same and before is not None and before.distribution is not None
         token = self.current_token() if same else None
         self._view = view
         distribution = None if view is None else view.distribution

@@ -9,20 +9,20 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QPersistentModelIndex,
+    QPointF,
     QRect,
     QRectF,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QRegion
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QRegion
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QListView,
     QStyle,
     QStyledItemDelegate,
-    QStyleOptionButton,
     QStyleOptionViewItem,
     QWidget,
 )
@@ -111,11 +111,18 @@ class ChainDelegate(QStyledItemDelegate):
         return blend(soft, surface, 0.4) if option.state & QStyle.StateFlag.State_MouseOver else surface
 
     def _paint_box(self, painter: QPainter, option: QStyleOptionViewItem, on: bool) -> None:
-        box = QStyleOptionButton()
-        box.rect = self._box(option.rect)
-        box.palette = self.view.palette()
-        box.state = QStyle.StateFlag.State_Enabled | (QStyle.StateFlag.State_On if on else QStyle.StateFlag.State_Off)
-        self.view.style().drawPrimitive(QStyle.PrimitiveElement.PE_IndicatorCheckBox, box, painter, self.view)
+        # Not the style's: its empty box cannot be seen on a dark list.
+        colours, box = colours_of(self.view), QRectF(self._box(option.rect)).adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colours.accent if on else colours.quiet), 1))
+        painter.setBrush(QColor(colours.accent) if on else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box, 3, 3)
+        if on:
+            left, top = box.left(), box.top()
+            painter.setPen(QPen(QColor(colours.on_accent), 2))
+            painter.drawPolyline(
+                [QPointF(left + 3, top + 7), QPointF(left + 5.5, top + 9.5), QPointF(left + 10.5, top + 3.5)]
+            )
 
     def _box(self, row: QRect) -> QRect:
         return QRect(row.left() + 2 * GRID, row.center().y() - _MARK // 2 + 1, _MARK, _MARK)

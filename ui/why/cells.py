@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from explorer.decoding.autopsy import Autopsy, StageVerdict
 from explorer.decoding.distribution import Distribution, StageReport, TraceStep
 from explorer.i18n import tr
-from ui.format import MINUS, LogUnit, count, decimal, percent
+from ui.format import MINUS, LogUnit, count, decimal, percent, power_of_ten
 from ui.why.words import no_effect_text
 
 
@@ -34,7 +34,7 @@ def model_cells(distribution: Distribution, found: Autopsy | None, unit: LogUnit
         kept=count(distribution.vocab_size),
         entropy=_entropy(distribution.model_entropy, unit),
         score="" if found is None else decimal(found.model_logit),
-        probability="" if found is None else percent(found.model_probability),
+        probability="" if found is None else _share(found.model_probability),
     )
 
 
@@ -48,7 +48,7 @@ def stage_cells(
     score, probability = _token_texts(verdict)
     return StageCells(
         kept=count(report.kept_after),
-        removed=f"{MINUS}{percent(report.removed_mass)}" if report.kept_after < report.kept_before else "",
+        removed=f"{MINUS}{_share(report.removed_mass)}" if report.kept_after < report.kept_before else "",
         entropy=_entropy(report.entropy_after, unit),
         score=score,
         probability=probability,
@@ -60,7 +60,15 @@ def stage_cells(
 def _token_texts(verdict: StageVerdict | None) -> tuple[str, str]:
     if verdict is None or verdict.score == -math.inf:
         return tr("removed") if verdict is not None and verdict.removed else "", ""
-    return decimal(verdict.score), percent(verdict.probability)
+    return decimal(verdict.score), _share(verdict.probability)
+
+
+def _share(probability: float) -> str:
+    """A probability in a narrow column: of a power of ten only the leading digit. The full one is one hover away."""
+    text = percent(probability)
+    if text.endswith("%") or "×" not in text:
+        return text
+    return power_of_ten(math.log(probability), decimals=0)
 
 
 def _entropy(nats: float, unit: LogUnit) -> str:

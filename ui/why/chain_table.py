@@ -16,7 +16,7 @@ from ui.text.text_line import TextLine
 from ui.theme import Colours, colours_of, figures_font
 from ui.why.cells import StageCells
 
-_SAMPLES = ("262 144", f"{MINUS}0.0123%", "10.00", f"{MINUS}10.00", "0.00123%")
+_SAMPLES = ("262 144", f"{MINUS}0.0123%", "10.00", f"{MINUS}10.00", "9×10⁻¹⁰")
 _SCALE = 0.92  # of the font: five figures a row in a narrow dock
 
 

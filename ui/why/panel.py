@@ -193,7 +193,8 @@ class WhyPanel(AnalysedPanel):
         verdict = None if self._found is None else self._found.stages[number]
         in_the_end = self._aside is not None and name in self._aside.without_effect
         step, report = distribution.trace.steps[number], distribution.stages[number]
-        return list(stage_lines(step, report, verdict, self.unit, in_the_end=in_the_end))
+        last = step.active and step.stage.runs_last(distribution.trace.sampling)
+        return list(stage_lines(step, report, verdict, self.unit, in_the_end=in_the_end, last=last))
 
     # --- what takes longer -------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 from explorer.decoding.autopsy import Autopsy, KeptBy, Rescue, StageVerdict, ValueToKeep
@@ -13,7 +14,7 @@ from explorer.decoding.scores import IdArray
 from explorer.i18n import listed, sentences, tr
 from explorer.text import Vocabulary
 from ui.candidates.stages import stage_label
-from ui.format import LogUnit, count, decimal, exact, logarithm, percent, token_label
+from ui.format import LogUnit, count, decimal, exact, logarithm, percent, power_of_ten, token_label
 from ui.panels.setting_text import setting_text
 
 _NAMED = 24  # tokens in a tooltip
@@ -138,7 +139,13 @@ def _value(border: ValueToKeep) -> str:
 def _apart(value: float, threshold: float, margin: float) -> tuple[str, str, str]:
     """As few decimals as tell the value from the threshold; the full figures are one hover away."""
     decimals = next((d for d in range(2, 9) if f"{value:.{d}f}" != f"{threshold:.{d}f}"), 9)
-    return decimal(value, decimals), decimal(threshold, decimals), decimal(margin, decimals)
+    return _figure(value, decimals), _figure(threshold, decimals), _figure(margin, decimals)
+
+
+def _figure(value: float, decimals: int) -> str:
+    """A number with fixed decimals; one that they would make 0 as a power of ten."""
+    tiny = 0 < value < 0.5 * 10**-decimals
+    return power_of_ten(math.log(value)) if tiny else decimal(value, decimals)
 
 
 def _capital(text: str) -> str:
@@ -160,9 +167,15 @@ def no_effect_text(step: TraceStep, *, in_the_end: bool) -> str:
 
 
 def stage_lines(
-    step: TraceStep, report: StageReport, verdict: StageVerdict | None, unit: LogUnit, *, in_the_end: bool
+    step: TraceStep,
+    report: StageReport,
+    verdict: StageVerdict | None,
+    unit: LogUnit,
+    *,
+    in_the_end: bool,
+    last: bool = False,
 ) -> Iterator[str]:
-    """Everything there is to say of a stage, line by line."""
+    """Everything there is to say of a stage, line by line. ``last``: its value moves it to the end of any order."""
     if not step.active:
         yield tr("It is off.")
         return
@@ -177,6 +190,8 @@ def stage_lines(
     yield tr("Entropy {before} before, {after} after.").format(
         before=logarithm(report.entropy_before, unit), after=logarithm(report.entropy_after, unit)
     )
+    if last:
+        yield tr("With this value it runs after all other filters.")
     if step.stage.name == "temperature" and step.criterion is None:
         yield tr("A greedy step takes the same token at any temperature.")
     if verdict is not None and verdict.border is not None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtGui import QGuiApplication, QImage, QPalette
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -591,3 +592,61 @@ def test_an_id_beyond_the_vocabulary_has_no_bytes(
     assert panel.model.text(0, Column.TOKEN) == "#1005"
     assert panel.model.text(0, Column.BYTES) == ""
     assert "#1005" in spoken(panel, 0, Qt.ItemDataRole.ToolTipRole)
+
+
+# --- what a slider repaints -------------------------------------------------------------------------------------------
+
+
+def on_screen(panel: CandidatesPanel) -> QImage:
+    """The list as it was really painted and stands in the window's memory."""
+    QTest.qWait(30)
+    table = panel.table.viewport()
+    corner = table.mapTo(panel, QPoint(0, 0))
+    return panel.screen().grabWindow(panel.winId(), corner.x(), corner.y(), table.width(), table.height()).toImage()
+
+
+def test_a_preview_paints_only_what_changed_and_nothing_less(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(make_distribution(thousand), taken={999: 3}))
+    for action in panel.table.column_actions:
+        action.trigger()
+    chains: list[dict[str, Any]] = [
+        {"temperature": 0.5}, {"temperature": 0.6}, {"temperature": 0.6, "top_k": 4}, {"top_k": 3},
+        {"ban": (0, 2)}, {"repetition_penalty": 1.5}, {"temperature": 30.0}, {"top_p": 0.3}, {},
+    ]  # fmt: skip
+    for chain in chains:
+        panel.set_distribution(make_distribution(thousand, **chain))
+        painted = on_screen(panel)
+        panel.table.viewport().update()
+        assert on_screen(panel) == painted, chain
+    assert not painted.isNull()
+
+
+def test_a_slider_leaves_what_no_draw_changes_unpainted(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel.set_view(make_view(make_distribution(FIVE)))
+    for _ in range(3):
+        on_screen(panel)  # until the window has found its place
+    painted: list[set[Column]] = []
+    paint = panel.table.painter.paint
+    monkeypatch.setattr(
+        panel.table.painter,
+        "paint",
+        lambda *args: (painted.append(set(args[3])), paint(*args)),  # the dirty columns
+    )
+    panel.set_distribution(make_distribution(FIVE, temperature=0.9))
+    on_screen(panel)
+    assert painted == [{Column.BAR, Column.SAMPLING}]
+    panel.set_distribution(make_distribution(FIVE, top_k=2))
+    on_screen(panel)
+    assert Column.TOKEN in painted[-1]
+
+
+def test_the_axis_fits_a_node_whose_numbers_come_late(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView, thousand: np.ndarray
+) -> None:
+    panel.set_view(make_view(None))
+    panel.set_view(make_view(make_distribution(thousand)))
+    assert panel.table.painter.axis.end == 0.02
