@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from explorer.decoding.stopping import StopEvent
 from explorer.growth.sample_records import SampleRun
-from explorer.reading import SessionReading
 from explorer.text import TokenIds, path_pieces
 from explorer.tree import NodeId, TokenTree
+
+if TYPE_CHECKING:  # the window, which shows rows, must not pay for the library
+    from explorer.reading import SessionReading
 
 _OPEN_CHARACTER = 8  # tokens before a text that can hold the beginning of its first character; 3 bytes at most
 

@@ -14,7 +14,6 @@ from ui.beams.form import BeamForm
 from ui.beams.overlay import search_overlay
 from ui.beams.shown import SearchesShown, SearchName, SearchShown
 from ui.beams.words import search_result, step_words
-from ui.beams.work import recorded_searches, searching
 from ui.bridge import Bridge, Event, JobContext
 from ui.candidates.stages import stage_label
 from ui.controllers.session_controller import SessionController
@@ -103,6 +102,8 @@ class BeamController(QObject):
             self._bridge.put(Event("beams", (ticket, name, shown), latest_only=True))
 
         def work(session: Session, job: JobContext) -> Any:
+            from ui.beams.work import searching  # see ui.session_thread: this thread pays for what comes with it
+
             return searching(session, settings, start, job.cancel, tell)
 
         if not self._session.grow("beam search", work, self._ended):
@@ -153,6 +154,8 @@ class BeamController(QObject):
             return
 
         def read(workspace: Workspace, _job: Any) -> SearchesShown | None:
+            from ui.beams.work import recorded_searches
+
             return None if workspace.session is None else recorded_searches(workspace.session, group)
 
         def take(searches: SearchesShown | None) -> None:

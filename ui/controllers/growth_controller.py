@@ -23,7 +23,6 @@ from ui.growth.sample_form import SampleForm
 from ui.growth.shown import BatchName, BatchShown, ExpansionShown
 from ui.growth.strip import GrowthStrip
 from ui.growth.words import expansion_progress, expansion_result, expansion_share, samples_progress, samples_result
-from ui.growth.work import expanding, sampling
 from ui.main_window import MainWindow
 from ui.preferences import Preferences
 
@@ -150,6 +149,8 @@ class GrowthController(QObject):
         self._preferences.set_form("expand", self._expand.values())
 
         def work(session: Session, job: JobContext, tell: Callable[..., None]) -> Any:
+            from ui.growth.work import expanding  # see ui.session_thread: this thread pays for what comes with it
+
             return expanding(session, plan, start, job.cancel, tell)
 
         self._start("expansion", work, tr("Expanding"))
@@ -160,6 +161,8 @@ class GrowthController(QObject):
         self._preferences.set_form("sample_runs", self._samples.values())
 
         def work(session: Session, job: JobContext, tell: Callable[..., None]) -> Any:
+            from ui.growth.work import sampling
+
             return sampling(session, plan, start, job.cancel, tell)
 
         self._start("samples", work, tr("Sampling"))

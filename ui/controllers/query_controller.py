@@ -18,7 +18,6 @@ from ui.main_window import MainWindow
 from ui.preferences import Preferences
 from ui.queries.shown import QueryShown
 from ui.queries.words import answer_words, question_words
-from ui.queries.work import asking, recorded_queries
 from ui.session_thread import SessionThread
 from ui.tree.overlay import TreeOverlay
 
@@ -84,6 +83,8 @@ class QueryController(QObject):
             self._bridge.put(Event("query", (ticket, shown), latest_only=True))
 
         def work(session: Session, job: JobContext) -> Any:
+            from ui.queries.work import asking  # see ui.session_thread: this thread pays for what comes with it
+
             return asking(session, plan, start, job.cancel, tell)
 
         if self._session.grow("query", work, self._ended, self._failed):
@@ -135,6 +136,8 @@ class QueryController(QObject):
             return
 
         def read(workspace: Workspace, _job: Any) -> tuple[QueryShown, ...] | None:
+            from ui.queries.work import recorded_queries
+
             return None if workspace.session is None else recorded_queries(workspace.session)
 
         def take(queries: tuple[QueryShown, ...] | None) -> None:

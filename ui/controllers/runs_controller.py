@@ -11,7 +11,6 @@ from ui.controllers.growth_controller import GrowthController
 from ui.controllers.session_controller import SessionController
 from ui.growth.overlay import runs_overlay
 from ui.growth.shown import BatchName, BatchShown, RunsShown
-from ui.growth.work import recorded_runs
 from ui.main_window import MainWindow
 from ui.session_thread import SessionThread
 from ui.tree.overlay import TreeOverlay
@@ -88,6 +87,8 @@ class RunsController(QObject):
             return
 
         def read(workspace: Workspace, _job: Any) -> RunsShown | None:
+            from ui.growth.work import recorded_runs  # see ui.session_thread: this thread pays for what comes with it
+
             return None if workspace.session is None else recorded_runs(workspace.session, group)
 
         def take(runs: RunsShown | None) -> None:

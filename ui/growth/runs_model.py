@@ -8,7 +8,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QColor, QFont
 
-from explorer.growth import RunRow, finish_of
+from explorer.growth.sample_report import RunRow, finish_of
 from explorer.i18n import N_, tr
 from ui.format import LogUnit, count, elide_middle, exact, logarithm, tooltip
 from ui.growth.shown import BatchShown

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from explorer.growth import RunRow, runs_csv
+from explorer.growth.sample_report import RunRow, runs_csv
 from explorer.i18n import tr
 from ui.format import LogUnit
 from ui.growth.runs_model import Column, RunsModel, SortedRuns

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.growth import SampleBatch, SamplesReport
+from explorer.growth.sample_records import SampleBatch
+from explorer.growth.sample_report import SamplesReport
 from explorer.search.expand import ExpansionEnd
 from explorer.search.plans import ExpansionPlan
 from explorer.search.sample_plans import SamplePlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.growth import SamplesReport
+from explorer.growth.sample_report import SamplesReport
 from explorer.i18n import N_, listed, tr
 from explorer.search.expand import ExpansionEnd
 from explorer.search.plans import BestFirst
