@@ -10,7 +10,7 @@ from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
 from explorer.grammar.facts import GrammarFacts
 from explorer.progress import CancelToken, ProgressCallback
-from explorer.search.rows import NodeRow, node_rows
+from explorer.search.rows import NodeRow, node_rows, observations
 from explorer.session import Session
 from explorer.store.records import StepRecord, StopRecord
 from explorer.tree import Edge, Node, NodeId
@@ -119,6 +119,7 @@ class Gesture:
         self._before = session.tree.token_ids(start)
         self._nodes: dict[Path, NodeId] = {(): start}
         self._stops: dict[Path, StopEvent | None] = {}
+        self._rows: dict[Path, NodeRow] = {}  # looked at in this round
         self._unseen: dict[Path, Observation] = {}  # looked at, but not in the tree yet
 
     @property
@@ -175,9 +176,11 @@ class Gesture:
         settings = self._state.settings
         contexts = [self.session.context_after(ids, settings) for ids in generated]
         rows = node_rows(list(logits), settings.sampling, contexts, self.session.model.environment.dtype)
-        for path, row in zip(paths, rows, strict=True):
-            if path not in self._nodes or not self.session.observed(self._nodes[path]):
-                self._unseen[path] = row.observation
+        self._rows = {
+            path: row
+            for path, row in zip(paths, rows, strict=True)
+            if path not in self._nodes or not self.session.observed(self._nodes[path])
+        }
         return rows
 
     def show(self, path: Path, edge: Edge) -> NodeId:
@@ -188,6 +191,9 @@ class Gesture:
 
     def commit(self, details: Mapping[str, Any], stops: Iterable[StopRecord] = ()) -> Change:
         """Write the round: what was shown, what was seen at nodes that are shown by now, and ``details``."""
+        # Only now, while the engine goes on; and all of them, for a row keeps the logits of its whole round alive.
+        self._unseen.update(zip(self._rows, observations(list(self._rows.values())), strict=True))
+        self._rows = {}
         seen = {path: found for path, found in self._unseen.items() if path in self._nodes}
         self._unseen = {path: found for path, found in self._unseen.items() if path not in seen}
         return self._writer.commit(details, stops, {self._nodes[path]: found for path, found in seen.items()})

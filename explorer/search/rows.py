@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from explorer.tree import Edge, HowChosen
 
 _MOST_WORKERS: Final = 4
 _ROWS_A_WORKER: Final = 4  # fewer are over before a thread has begun
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +96,8 @@ class NodeRow:
         """``raw`` float32[vocabulary]. Raises `EngineError` (``logits.nonfinite``) as `SortedLogits.from_raw` does."""
         self._raw = raw
         self._ascending = np.sort(raw)
-        if not np.isfinite(self._ascending[-1]):  # NaN comes last, then +inf
+        self._highest: np.float32 = self._ascending[-1]
+        if not np.isfinite(self._highest):  # NaN comes last, then +inf
             check_usable(raw, dtype)
         self._possible = len(raw) - int(np.searchsorted(self._ascending, -np.inf, side="right"))
         self._sampling = sampling
@@ -105,29 +108,46 @@ class NodeRow:
     @cached_property
     def observation(self) -> Observation:
         """What the store keeps of the node; as `Observation.of`, without sorting all ids."""
-        listed = self._best(LISTED, among=len(self._raw))
-        logits = self._raw[listed]
-        best = float(logits[0])
-        logsumexp = best + float(np.log(np.exp(logits - np.float64(best)).sum()))
-        tail = None
-        if len(listed) < len(self._raw):
-            tail = Tail.of(self._ascending[::-1][len(listed) : max(self._possible, len(listed))], len(listed))
-            logsumexp = float(np.logaddexp.reduce(tail.logsumexp, initial=logsumexp))
-        return Observation(listed, logits, len(self._raw), logsumexp, self._entropy(), tail)
+        listed = self._listed
+        return Observation(listed, self._raw[listed], len(self._raw), self.logsumexp, self._entropy(), self._tail)
+
+    @cached_property
+    def logsumexp(self) -> float:
+        """Natural log of the sum of exp(logit) over the whole vocabulary."""
+        best = np.float64(self._highest)
+        listed = float(best + np.log(np.exp(self._raw[self._listed] - best).sum()))
+        return listed if self._tail is None else float(np.logaddexp.reduce(self._tail.logsumexp, initial=listed))
+
+    @cached_property
+    def _listed(self) -> IdArray:
+        return self._sorted_best(min(LISTED, len(self._raw)))
+
+    @cached_property
+    def _tail(self) -> Tail | None:
+        listed = len(self._listed)
+        if listed == len(self._raw):
+            return None
+        return Tail.of(self._ascending[::-1][listed : max(self._possible, listed)], listed)
 
     def likeliest(self, count: int) -> Continuations:
         """The ``count`` likeliest tokens by the model, fewer where no more are possible; ties by id.
 
         Under a grammar those that it allows: beyond it nothing can be gone on with. Other filters leave all in.
         """
-        return self.continuations(self._best_allowed(count))
+        token_ids = self._best_allowed(count)
+        ranks = np.arange(1, len(token_ids) + 1) if self._allowed is None else None
+        return self._continuations(token_ids, ranks)
 
     def continuations(self, token_ids: IdArray) -> Continuations:
         """The values of given tokens, in the order given."""
+        return self._continuations(token_ids, None)
+
+    def _continuations(self, token_ids: IdArray, ranks: NDArray[np.int64] | None) -> Continuations:
         logits = self._raw[token_ids]
-        model = np.minimum(0.0, logits - np.float64(self.observation.logsumexp))
+        model = np.minimum(0.0, logits - np.float64(self.logsumexp))
         sampled, logmass = self._sampled(token_ids, model), self._grammar_logmass
-        return Continuations(token_ids, logits, self._ranks(token_ids, logits), model, sampled, logmass)
+        ranks = self._ranks(token_ids, logits) if ranks is None else ranks
+        return Continuations(token_ids, logits, ranks, model, sampled, logmass)
 
     def beam_scores(self, count: int, filters: SamplingParams, *, renormalize: bool) -> BeamScores:
         """What a beam search adds up: torch's log-softmax of the logits, then ``filters`` run on it.
@@ -150,7 +170,7 @@ class NodeRow:
             return BeamScores(left.token_ids, left.scores, blocked_by)
         scores = left.scores
         if renormalize:
-            others = self._log_mass_outside(token_ids) - self.observation.logsumexp
+            others = self._log_mass_outside(token_ids) - self.logsumexp
             scores = scores - np.float32(_log_total(left, others))
         return BeamScores(left.token_ids[:count], scores[:count])
 
@@ -188,31 +208,30 @@ class NodeRow:
 
     def _log_softmax(self, token_ids: IdArray) -> FloatArray:
         """torch's log-softmax of the logits, up to the rounding of its sum."""
-        best = self._ascending[-1]
-        log_total = np.float32(self.observation.logsumexp - float(best))
-        logprobs: FloatArray = (self._raw[token_ids] - best) - log_total
+        log_total = np.float32(self.logsumexp - float(self._highest))
+        logprobs: FloatArray = (self._raw[token_ids] - self._highest) - log_total
         return logprobs
 
     def _log_mass_outside(self, token_ids: IdArray) -> float:
         """Natural log of the sum of exp(logit) over all other tokens that a grammar allows."""
         others = np.ones(len(self._raw), np.bool_) if self._allowed is None else self._allowed.copy()
         others[token_ids] = False
-        best = self._ascending[-1]
-        total = float(np.exp(self._raw[others] - best).sum(dtype=np.float64))
-        return float(best) + math.log(total) if total else -math.inf
+        total = float(np.exp(self._raw[others] - self._highest).sum(dtype=np.float64))
+        return float(self._highest) + math.log(total) if total else -math.inf
 
-    def _best(self, count: int, among: int) -> IdArray:
-        count = min(count, among)
-        if count == 0:
-            return np.zeros(0, np.int32)
+    def _best(self, count: int) -> IdArray:
+        """The ``count`` best of the possible tokens, ties by id."""
+        count = min(count, self._possible)
+        return self._listed[:count] if count <= len(self._listed) else self._sorted_best(count)
+
+    def _sorted_best(self, count: int) -> IdArray:
         at = np.flatnonzero(self._raw >= self._ascending[-count]).astype(np.int32)
-        order = np.argsort(sort_keys(self._raw[at], at))[:count]
-        return at[order]
+        return at[np.argsort(sort_keys(self._raw[at], at))[:count]]
 
     def _best_allowed(self, count: int) -> IdArray:
         """The ``count`` best of the possible tokens that a grammar allows."""
         if self._allowed is None:
-            return self._best(count, among=self._possible)
+            return self._best(count)
         at = np.flatnonzero(self._allowed & (self._raw > -np.inf)).astype(np.int32)
         if len(at) > count > 0:
             logits = self._raw[at]
@@ -224,7 +243,7 @@ class NodeRow:
         if self._allowed is None:
             return None
         at = np.flatnonzero(self._allowed)
-        logmass = log_kept_mass(at, self._raw[at], self.observation.logsumexp, self._allowed)
+        logmass = log_kept_mass(at, self._raw[at], self.logsumexp, self._allowed)
         return logmass if math.isfinite(logmass) else None
 
     def _ranks(self, token_ids: IdArray, logits: FloatArray) -> NDArray[np.int64]:
@@ -249,7 +268,7 @@ class NodeRow:
 def node_rows(
     raw: Sequence[FloatArray], sampling: SamplingParams, contexts: Sequence[StepContext], dtype: str = "float32"
 ) -> list[NodeRow]:
-    """A row for the logits of each node, float32[vocabulary], with its observation worked out.
+    """A row for the logits of each node, float32[vocabulary], with what every search reads first worked out.
 
     Several nodes at a time, for numpy lets other threads run: the engine, which waits for what comes of it, leaves the
     cores free. Raises as `NodeRow` does.
@@ -257,14 +276,25 @@ def node_rows(
 
     def worked_out(one: FloatArray, context: StepContext) -> NodeRow:
         row = NodeRow(one, sampling, context, dtype)
-        row.observation  # noqa: B018 - remembered by the row
+        row.logsumexp  # noqa: B018 - remembered by the row
         return row
 
-    workers = min(_MOST_WORKERS, os.cpu_count() or 1, len(raw) // _ROWS_A_WORKER)
-    if workers < 2 or sampling.grammar() is not None:  # a grammar's states are worked out one after the other
-        return [worked_out(*pair) for pair in zip(raw, contexts, strict=True)]
+    # A grammar's states are worked out one after the other.
+    return _together(worked_out, raw, contexts, workers=1 if sampling.grammar() is not None else _MOST_WORKERS)
+
+
+def observations(rows: Sequence[NodeRow]) -> list[Observation]:
+    """What the store keeps of each node, several at a time."""
+    return _together(lambda row: row.observation, rows)
+
+
+def _together(work: Callable[..., _Result], *columns: Sequence[Any], workers: int = _MOST_WORKERS) -> list[_Result]:
+    """``work`` on each row of the columns, by as many threads as are worth it; in order."""
+    workers = min(workers, os.cpu_count() or 1, len(columns[0]) // _ROWS_A_WORKER)
+    if workers < 2:
+        return list(map(work, *columns))
     with ThreadPoolExecutor(workers, "rows") as pool:
-        return list(pool.map(worked_out, raw, contexts))
+        return list(pool.map(work, *columns))
 
 
 def _edited_ids(filters: SamplingParams, context: StepContext, size: int) -> NDArray[np.int64]:

@@ -32,7 +32,7 @@ from explorer.models.transformers_model import TransformersModel
 from explorer.search.beam_settings import BeamSettings
 from explorer.search.expand import rounds
 from explorer.search.plans import BestFirst
-from explorer.search.rows import Continuations, node_rows
+from explorer.search.rows import Continuations, node_rows, observations
 from explorer.workspace import Workspace
 
 PASSAGE = "The quick brown fox reads about the history of France, its rivers, and the people who live there. "
@@ -66,6 +66,7 @@ class Bench:
         logits = self.workspace.engine.next_token_logits([prefix + path for path in paths])
         context = StepContext(prefix, (), ())
         rows = node_rows(list(logits), SamplingParams(), [context] * len(paths))
+        observations(rows)
         return [row.likeliest(count) for row in rows]
 
     def children(self, tokens: int, repeats: int) -> list[Figure]:

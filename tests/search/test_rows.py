@@ -15,7 +15,7 @@ from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import StepContext
 from explorer.messages import EngineError
 from explorer.search.beam_settings import beam_filters, filters_left_out
-from explorer.search.rows import NodeRow, node_rows
+from explorer.search.rows import NodeRow, node_rows, observations
 
 CONTEXT = StepContext((1, 2, 3), (4, 1), (2,))
 SETTINGS = {
@@ -159,7 +159,7 @@ def test_many_rows_worked_out_together_are_what_each_is_alone(count: int, monkey
     contexts = [StepContext((1, 2, 3), (seed,), (2,)) for seed in range(count)]
     rows = node_rows(raw, SETTINGS["history"], contexts)
     alone = [NodeRow(one, SETTINGS["history"], context) for one, context in zip(raw, contexts, strict=True)]
-    assert [row.observation.to_bytes() for row in rows] == [row.observation.to_bytes() for row in alone]
+    assert [seen.to_bytes() for seen in observations(rows)] == [row.observation.to_bytes() for row in alone]
     for row, single in zip(rows, alone, strict=True):
         np.testing.assert_array_equal(row.likeliest(5).sampling_logprobs, single.likeliest(5).sampling_logprobs)
 
