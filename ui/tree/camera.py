@@ -10,13 +10,14 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from ui.tree.arrays import FloatArray
 
 MARGIN = 24.0
-FOOT = 64.0  # room for the legend and the buttons
+FOOT = 64.0  # room for a legend of usual size and the buttons
 LEAST_ZOOM, MOST_ZOOM = 1e-5, 2.5
 
 
 @dataclass(frozen=True)
 class Camera:
-    """Zoom, the screen place of the picture's origin, and the sizes of the view and of the picture at scale 1.
+    """Zoom, the screen place of the picture's origin, the sizes of the view and of the picture at scale 1, and how much
+    of the view's ``foot`` is taken by others.
 
     Zooming out stops, in each direction, where the whole picture fits: so that a tree of a hundred thousand leaves
     does not shrink to a hair. ``fixed`` scales, left to right and top to bottom, hold whatever the zoom and the sizes
@@ -28,6 +29,7 @@ class Camera:
     view: QSizeF
     extent: QSizeF
     fixed: tuple[float, float] | None = None
+    foot: float = FOOT
 
     @cached_property
     def scale_x(self) -> float:
@@ -36,7 +38,7 @@ class Camera:
 
     @cached_property
     def scale_y(self) -> float:
-        fitting = min(1.0, (self.view.height() - MARGIN - FOOT) / max(1.0, self.extent.height()))
+        fitting = min(1.0, (self.view.height() - MARGIN - self.foot) / max(1.0, self.extent.height()))
         return self.fixed[1] if self.fixed else max(self.zoom, fitting)
 
     @cached_property
@@ -73,8 +75,8 @@ class Camera:
     def moved(self, by: QPointF) -> Camera:
         return replace(self, origin=self.origin + by)
 
-    def resized(self, view: QSizeF, extent: QSizeF) -> Camera:
-        return replace(self, view=view, extent=extent)
+    def resized(self, view: QSizeF, extent: QSizeF, foot: float = FOOT) -> Camera:
+        return replace(self, view=view, extent=extent, foot=foot)
 
     def zoomed(self, factor: float, anchor: QPointF) -> Camera:
         """Zoom so that what lies under ``anchor`` (screen px) stays there."""
@@ -84,9 +86,9 @@ class Camera:
     def looking_at(self, region: QRectF, most: float = 1.0) -> Camera:
         """With a region of the picture in the middle, as large as the view allows and never larger than ``most``."""
         room_x = self.view.width() - 2 * MARGIN
-        room_y = self.view.height() - MARGIN - FOOT
+        room_y = self.view.height() - MARGIN - self.foot
         zoom = min(most, room_x / max(1.0, region.width()), room_y / max(1.0, region.height()))
-        middle = QPointF(self.view.width() / 2, (self.view.height() + MARGIN - FOOT) / 2)
+        middle = QPointF(self.view.width() / 2, (self.view.height() + MARGIN - self.foot) / 2)
         return self._with_zoom(max(LEAST_ZOOM, zoom), region.center(), middle)
 
     def fitted(self) -> Camera:
@@ -94,7 +96,7 @@ class Camera:
         zoom = max(LEAST_ZOOM, min(1.0, *self._fitting()))
         other = replace(self, zoom=zoom, origin=QPointF())
         left = max(MARGIN, (self.view.width() - self.extent.width() * other.scale_x) / 2)
-        top = max(MARGIN, (self.view.height() - FOOT + MARGIN - self.extent.height() * other.scale_y) / 2)
+        top = max(MARGIN, (self.view.height() - self.foot + MARGIN - self.extent.height() * other.scale_y) / 2)
         return replace(other, origin=QPointF(left, top))
 
     def _with_zoom(self, zoom: float, world: QPointF, place: QPointF) -> Camera:
@@ -104,7 +106,7 @@ class Camera:
 
     def _fitting(self) -> tuple[float, float]:
         across = (self.view.width() - 2 * MARGIN) / max(1.0, self.extent.width())
-        down = (self.view.height() - MARGIN - FOOT) / max(1.0, self.extent.height())
+        down = (self.view.height() - MARGIN - self.foot) / max(1.0, self.extent.height())
         return max(LEAST_ZOOM, across), max(LEAST_ZOOM, down)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from PySide6.QtCore import QEasingCurve, QObject, QPointF, QRectF, QSizeF, QVariantAnimation, Signal
 
-from ui.tree.camera import MARGIN, Camera, between, move_into
+from ui.tree.camera import FOOT, MARGIN, Camera, between, move_into
 
 ZOOM_STEP = 1.25
 GLIDE_MS = 180
@@ -26,6 +27,7 @@ class CameraControl(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.animated = True
+        self.foot = FOOT
         self._least_fit: float | None = None  # the scale down to which the picture is kept in sight; None: it is not
         self._camera = Camera(1.0, QPointF(MARGIN, MARGIN), QSizeF(1, 1), QSizeF(1, 1))
         self._start = self._goal = self._camera
@@ -52,8 +54,9 @@ class CameraControl(QObject):
 
     def resize(self, view: QSizeF, extent: QSizeF) -> None:
         """The widget or the picture has another size."""
-        self._camera = self._camera.resized(view, extent)
-        self._start, self._goal = self._start.resized(view, extent), self._goal.resized(view, extent)
+        self._camera = self._camera.resized(view, extent, self.foot)
+        self._start = self._start.resized(view, extent, self.foot)
+        self._goal = self._goal.resized(view, extent, self.foot)
 
     def look(self, camera: Camera, *, glide: bool = False) -> None:
         """See the picture in another way."""
@@ -137,7 +140,7 @@ class CameraControl(QObject):
             self.look(fitted)
             self._least_fit = READABLE
             return
-        close = Camera(1.0, QPointF(MARGIN, MARGIN), fitted.view, fitted.extent)
+        close = replace(fitted, zoom=1.0, origin=QPointF(MARGIN, MARGIN))
         middle = QPointF(fitted.view.width() / 2, fitted.view.height() / 2)
         self.look(close.moved(middle - close.screen(current)))
 

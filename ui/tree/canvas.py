@@ -77,7 +77,9 @@ class TreeCanvas(TreeView):
         self._pointer.leave()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        self.look.zoom(event.angleDelta().y() / 120, event.position())
+        steps = event.angleDelta().y() / 120
+        if steps:
+            self.look.zoom(steps, event.position())
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

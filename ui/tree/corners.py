@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.tree import ROOT
 from ui.tree.breadcrumb import Breadcrumb
+from ui.tree.camera import FOOT
 from ui.tree.frame import Frame
 from ui.tree.key import legend_entries
 from ui.tree.legend import TreeLegend
@@ -52,6 +53,11 @@ class Corners:
         legend.set_most_width(width - max(buttons.width(), across) - 3 * GAP)
         legend.move(GAP, height - legend.height() - GAP)
         self.breadcrumb.move(GAP, GAP)
+
+    @property
+    def foot(self) -> float:
+        """How much of the canvas's foot is covered."""
+        return max(FOOT, float(self.legend.height() + 2 * GAP))
 
     def caption_area(self) -> QRectF:
         """Where one line of text may stand at the top."""

@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QRectF, QSizeF
 
 from ui.tree.arrays import FloatArray, Ids, IntArray
-from ui.tree.boxes import BOX_HEIGHT, LEAST_BOX, BoxSizes, Segment
+from ui.tree.boxes import LEAST_BOX, BoxSizes, Segment
 from ui.tree.options import Orientation
 from ui.tree.outline import Outline
 from ui.tree.placement import Placement
@@ -234,6 +234,3 @@ def _pushed(own: FloatArray, first: Ids, last: Ids, needed: FloatArray) -> Float
             behind = max(behind, starts[begin] + size)
         starts[level + 1] = behind
     return np.array(starts)
-
-
-__all__ = ["BOX_HEIGHT", "COLUMN_GAP", "LEVEL_GAP", "ROW", "Plan", "TreeGeometry"]

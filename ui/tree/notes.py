@@ -271,7 +271,7 @@ def path_words(logprob: float, ended: bool) -> str:
 
 def folded_words(frame: Frame, node_id: int) -> str:
     """How many nodes a folded node hides, and how much of what follows it the hidden children hold."""
-    hidden = len(frame.outline.below(node_id))
+    hidden = frame.outline.hidden_below[node_id]
     unseen = float(frame.reading.unseen(np.array([node_id], dtype=np.int64))[0])
     if math.isnan(unseen):
         return tr("+{count}").format(count=count(hidden))

@@ -22,7 +22,8 @@ class Outline:
     By node id: ``shown``; ``kids``, the number of shown children; ``head`` of the node's box, -1 where it is not shown;
     ``alone`` and ``marks``, which part boxes. By head: ``tail``. A box has more than one node only where ``phrases``
     are on, none of its nodes stands ``alone``, and all have the same mark: every node but the last has exactly one
-    shown child. ``top`` is the node at the root of the picture.
+    shown child. ``top`` is the node at the root of the picture; ``hidden_below`` counts what each folded node that is
+    shown keeps out of sight.
     `rebuild` after a change of ``top``, ``folded``, ``phrases`` or of what is hidden; `add`, `set_alone` and
     `set_marks` keep up with smaller changes. ``version`` rises whenever boxes change.
     """
@@ -39,6 +40,7 @@ class Outline:
         self.tail: IntArray = np.zeros(0, dtype=np.int32)
         self.alone: BoolArray = np.zeros(0, dtype=bool)
         self.marks: NDArray[np.int8] = np.zeros(0, dtype=np.int8)
+        self.hidden_below: dict[int, int] = {}
         self._heads: Ids | None = None
         self._changed: set[int] | None = None
         self.rebuild()
@@ -127,6 +129,7 @@ class Outline:
         tails = ids[~goes_on[ids]]
         self.tail = np.zeros(capacity, dtype=np.int32)
         self.tail[self.head[tails]] = tails
+        self.hidden_below = self._count_hidden()
         self._changed = None
         self._touch()
 
@@ -146,6 +149,20 @@ class Outline:
         shown[: mirror.size] = inside
         return shown
 
+    def _count_hidden(self) -> dict[int, int]:
+        """How many visible nodes each folded node that is shown keeps out of sight."""
+        counts = {node_id: 0 for node_id in self.folded if node_id in self}
+        if not counts:
+            return counts
+        over = [_NOT_SHOWN] * self.mirror.size  # the folded node over each node that is out of sight
+        ids = self.mirror.ids()[1:]
+        for child, parent in zip(ids.tolist(), self.mirror.parent[ids].tolist(), strict=True):
+            owner = parent if parent in counts else over[parent]
+            if owner != _NOT_SHOWN:
+                over[child] = owner
+                counts[owner] += 1
+        return counts
+
     def _links(self, ids: Ids) -> BoolArray:
         """For shown nodes, the top excepted: whether each goes on in the box of its parent."""
         parents = self.mirror.parent[ids]
@@ -160,6 +177,9 @@ class Outline:
         self._reserve()
         parent = int(self.mirror.parent[node_id])
         if parent not in self or parent in self.folded:
+            over = self.shown_ancestor(parent)
+            if over in self.hidden_below:
+                self.hidden_below[over] += 1
             return
         self.shown[node_id] = True
         self.kids[parent] += 1

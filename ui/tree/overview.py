@@ -8,8 +8,9 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from ui.tree.arrays import Ids
+from ui.tree.boxes import BOX_HEIGHT
 from ui.tree.frame import Frame
-from ui.tree.geometry import BOX_HEIGHT, ROW
+from ui.tree.geometry import ROW
 from ui.tree.plain import corners, paint_signs, paint_ways
 
 Pixels = NDArray[np.int32]

@@ -138,7 +138,9 @@ class TreeScene:
         path = set(self.mirror.path(node_id))
         if self.outline.top not in path:
             self.outline.top = ROOT
-        self.outline.folded -= path - {node_id}
+        opened = self.outline.folded & (path - {node_id})
+        self.outline.folded -= opened
+        self._refresh_alone(opened)
         self._rebuild()
 
     # --- how it is shown ---------------------------------------------------------------------------------------------
@@ -292,7 +294,7 @@ class TreeScene:
         facts = NodeFacts(
             stop=self.stop_of(node_id),
             reading=None if self._reading.recorded else self._reading,
-            folded=len(self.outline.below(node_id)) if self.outline.is_folded(node_id) else 0,
+            folded=self.outline.hidden_below.get(node_id, 0),
             star=star,
             note=note,
             mark=self._laid_over.marks.get(node_id),

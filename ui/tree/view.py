@@ -231,6 +231,10 @@ class TreeView(TreeSurface):
         """Bring legend, breadcrumb and description up to date after a change of the tree or of how it is shown."""
         self._refresh()
         self._corners.tell(self.scene, self._frame())
+        if self._corners.foot != self.look.foot:
+            self.look.foot = self._corners.foot
+            self._measured()
+            self.look.refit()
         self._tell_position()
 
     def _tell_position(self) -> None:

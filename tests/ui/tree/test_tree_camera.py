@@ -17,6 +17,7 @@ from ui.tree.camera import Camera, between
 from ui.tree.canvas import TreeCanvas
 from ui.tree.frame import Level
 from ui.tree.options import TreeViewOptions
+from ui.tree.overlay import MARKS, TreeOverlay
 
 MakeNode = Callable[..., Node]
 MakeChange = Callable[..., Change]
@@ -88,6 +89,18 @@ def test_whoever_looked_elsewhere_is_left_alone(
     before = canvas.look.camera.origin
     canvas.apply(make_change(0, added=[make_node(n, n - 1, 0, n, 0.5) for n in range(3, 9)]))
     assert canvas.look.camera.origin == before
+
+
+def test_a_fitted_tree_stands_above_its_legend(canvas: TreeCanvas, make_node: MakeNode) -> None:
+    nodes = [make_node(n, 0, n % 9, 1, 0.1, rank=n) for n in range(1, 31)]
+    canvas.reset("prompt", nodes, frozenset(), 0)
+    canvas.fit()
+    canvas.annotate({1: (True, "note")})
+    canvas.set_overlay(TreeOverlay({n: MARKS[n % len(MARKS)] for n in range(1, 31)}))
+    legend = QRectF(canvas._corners.legend.geometry())
+    assert legend.height() > 50
+    assert inside(canvas, *range(31))
+    assert all(canvas.node_rect(n).bottom() <= legend.top() for n in range(31))
 
 
 def test_after_fitting_a_large_tree_the_whole_of_it_stays_in_sight(

@@ -155,6 +155,7 @@ def test_the_picture_does_not_hang_on_what_was_done_before(
     assert scene.outline.shown[:size].tolist() == other.outline.shown[:size].tolist()
     assert scene.outline.head[:size].tolist() == other.outline.head[:size].tolist()
     assert scene.outline.heads().tolist() == other.outline.heads().tolist()
+    assert scene.outline.hidden_below == other.outline.hidden_below
     mine, theirs = scene.geometry.plan, other.geometry.plan
     for field in dataclasses.fields(mine):
         if field.name != "index":
