@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from report import Line, add_json_option, compare, peak_memory, publish
 
+from explorer.decoding.autopsy import autopsy_at
 from explorer.decoding.logits import Observation, SortedLogits
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.pipeline import evaluate
@@ -73,8 +74,21 @@ def cases(raw: NDArray[np.float32]) -> Iterator[tuple[str, Callable[[], Any]]]:
         slide("temperature", 0.7, repetition_penalty=1.1, frequency_penalty=0.1, no_repeat_ngram_size=2, **usual),
     )
     yield "typical", slide("typical_p", 0.5)
+    yield "temperature slider, typical", slide("temperature", 0.7, typical_p=0.9)
+    yield "why a token is out, after each move", explain(logits, ticks, usual)
     yield "no filter", lambda: evaluate(logits, SamplingParams(), CONTEXT)
     yield "observation to bytes", lambda: Observation.of(logits).to_bytes()
+
+
+def explain(logits: SortedLogits, ticks: Iterator[int], usual: dict[str, Any]) -> Callable[[], Any]:
+    """A temperature slider with what the window says of the marked token beside it."""
+
+    def once() -> Any:
+        params = SamplingParams({**usual, "temperature": 0.7 + next(ticks) * 1e-4})
+        distribution = evaluate(logits, params, CONTEXT)
+        return distribution.stages, autopsy_at(distribution, 60)
+
+    return once
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
 
 from explorer.decoding.pipeline import IMPOSSIBLE, KEPT, Distribution
-from explorer.i18n import N_, tr
+from explorer.i18n import tr
 from explorer.text import Vocabulary
+from ui.candidates.columns import LEFT_ALIGNED, TITLES, Column
 from ui.candidates.row import Fate, Row, describe, fate_text, others_text, others_tooltip, row_tooltip, token_bytes
 from ui.candidates.rows import PAGE, Ids, Order, Others, Rows
 from ui.format import LogUnit, count, decimal, hex_bytes, percent, token_label
@@ -22,35 +22,6 @@ from ui.format import LogUnit, count, decimal, hex_bytes, percent, token_label
 Index = QModelIndex | QPersistentModelIndex
 
 
-class Column(IntEnum):
-    RANK = 0
-    TOKEN = 1
-    ID = 2
-    BYTES = 3
-    BAR = 4
-    LOGIT = 5
-    MODEL = 6
-    SAMPLING = 7
-    CUMULATIVE = 8
-
-
-_TITLES: dict[Column, tuple[str, str]] = {
-    Column.RANK: (N_("Rank"), N_("Rank by raw logit over the whole vocabulary, 1 is the most probable")),
-    Column.TOKEN: (N_("Token"), N_("The token; · is a space, ⏎ a newline, → a tab, hexadecimal chips are bytes")),
-    Column.ID: (N_("Id"), N_("The token's number in the vocabulary")),
-    Column.BYTES: (N_("Bytes"), N_("The bytes the token adds to a text, hexadecimal")),
-    Column.LOGIT: (N_("Logit"), N_("The raw score the model gave, before any setting")),
-    Column.MODEL: (
-        N_("Model"),
-        N_(
-            "The model's prediction for the next token (softmax of the raw logits, temperature 1, no filter); not the "
-            "chance that the statement is true"
-        ),
-    ),
-    Column.SAMPLING: (N_("Sampling"), N_("The chance of the token in a draw, after all settings in force")),
-    Column.CUMULATIVE: (N_("Sum"), N_("Running sum from the top of the list of the probability it is ordered by")),
-}
-_LEFT_ALIGNED = (Column.TOKEN, Column.BYTES, Column.BAR)
 _MOST_LABELS = 10_000
 _NOTHING = np.zeros(0, np.int64)
 _FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -299,13 +270,13 @@ class CandidateModel(QAbstractTableModel):
                 tr("Both probabilities in one bar: wide the model's, narrow the one of a draw"),
             )
         else:
-            title, text = (tr(part) for part in _TITLES[Column(section)])
+            title, text = (tr(part) for part in TITLES[Column(section)])
         if role == Qt.ItemDataRole.DisplayRole:
             return title
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
             return text
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section in _LEFT_ALIGNED else _RIGHT
+            return _LEFT if section in LEFT_ALIGNED else _RIGHT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -315,7 +286,7 @@ class CandidateModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.text(row, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if column in _LEFT_ALIGNED else _RIGHT
+            return _LEFT if column in LEFT_ALIGNED else _RIGHT
         if role == Qt.ItemDataRole.ToolTipRole:
             return others_tooltip(self.others()) if self.is_others(row) else self._tooltip(row)
         if role == Qt.ItemDataRole.AccessibleTextRole:
@@ -364,7 +335,7 @@ class CandidateModel(QAbstractTableModel):
     def _spoken(self, row: int, column: Column) -> str:
         if column == Column.TOKEN:
             return others_text(self.others()) if self.is_others(row) else describe(self.row(row))
-        title = tr(_TITLES[column][0]) if column in _TITLES else ""
+        title = tr(TITLES[column][0]) if column in TITLES else ""
         return f"{title} {self.text(row, column)}".strip()
 
     def _tooltip(self, row: int) -> str:

@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from explorer.i18n import tr
 from ui.candidates.bars import Axis
-from ui.candidates.model import CandidateModel, Column
+from ui.candidates.columns import Column
+from ui.candidates.model import CandidateModel
 from ui.candidates.row import Row
 from ui.candidates.stages import stage_label
 from ui.text.text_line import TextLine

@@ -9,7 +9,8 @@ from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainte
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from explorer.i18n import tr
-from ui.candidates.model import CandidateModel, Column
+from ui.candidates.columns import Column
+from ui.candidates.model import CandidateModel
 from ui.candidates.painter import PADDING, RowPainter, Span
 from ui.format import count
 from ui.theme import figures_font

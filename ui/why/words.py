@@ -96,6 +96,8 @@ def _needed(stage: str, border: ValueToKeep | None) -> str:
         if stage == "temperature":
             return tr("only the best token stays")
         kinds = {parameter.kind for parameter in STAGES_BY_NAME[stage].parameters}
+        if kinds == {"grammar"}:
+            return tr("no text of the grammar goes on with it")
         return tr("it is on the list") if kinds == {"ids"} else tr("no other value would keep it")
     if border.switched_off:
         return tr("only switching it off would have kept it")

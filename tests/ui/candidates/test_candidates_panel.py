@@ -17,7 +17,7 @@ from explorer.decoding.pipeline import Distribution
 from explorer.decoding.stopping import StopEvent
 from explorer.events import NodeView
 from explorer.text import Vocabulary
-from ui.candidates.model import Column
+from ui.candidates.columns import Column
 from ui.candidates.panel import CandidatesPanel
 from ui.candidates.rows import PAGE
 from ui.theme import DARK, build_palette

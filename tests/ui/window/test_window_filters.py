@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from explorer.decoding.pipeline import Distribution
 from explorer.models.base import ModelRef
 from ui.app import Explorer
-from ui.candidates.model import Column
+from ui.candidates.columns import Column
 
 from .conftest import _settle
 

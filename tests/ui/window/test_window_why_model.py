@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from explorer.models.base import ModelRef
 from ui.app import Explorer
-from ui.candidates.model import Column
+from ui.candidates.columns import Column
 
 Settle = Callable[[Explorer], None]
 
