@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,7 @@ from explorer.search.beam_settings import filters_left_out
 from explorer.tree import Edge, HowChosen
 
 _MOST_WORKERS: Final = 4
-_ROWS_A_WORKER: Final = 4  # fewer are over before a thread has begun
-
-_Result = TypeVar("_Result")
+_ROWS_A_WORKER: Final = 16  # fewer are over before a thread has begun
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,11 +93,10 @@ class NodeRow:
     def __init__(self, raw: FloatArray, sampling: SamplingParams, context: StepContext, dtype: str = "float32") -> None:
         """``raw`` float32[vocabulary]. Raises `EngineError` (``logits.nonfinite``) as `SortedLogits.from_raw` does."""
         self._raw = raw
-        self._ascending = np.sort(raw)
-        self._highest: np.float32 = self._ascending[-1]
-        if not np.isfinite(self._highest):  # NaN comes last, then +inf
+        self._highest: np.float32 = raw.max()
+        if not np.isfinite(self._highest):  # NaN where there is any
             check_usable(raw, dtype)
-        self._possible = len(raw) - int(np.searchsorted(self._ascending, -np.inf, side="right"))
+        self._possible = int(np.count_nonzero(raw > -np.inf))
         self._sampling = sampling
         self._context = context
         constraint = sampling.grammar()
@@ -117,6 +114,11 @@ class NodeRow:
         best = np.float64(self._highest)
         listed = float(best + np.log(np.exp(self._raw[self._listed] - best).sum()))
         return listed if self._tail is None else float(np.logaddexp.reduce(self._tail.logsumexp, initial=listed))
+
+    @cached_property
+    def _ascending(self) -> FloatArray:
+        """All logits sorted: beams are decided without it."""
+        return np.sort(self._raw)
 
     @cached_property
     def _listed(self) -> IdArray:
@@ -208,7 +210,7 @@ class NodeRow:
 
     def _log_softmax(self, token_ids: IdArray) -> FloatArray:
         """torch's log-softmax of the logits, up to the rounding of its sum."""
-        log_total = np.float32(self.logsumexp - float(self._highest))
+        log_total = np.float32(np.log(np.exp(self._raw - self._highest).sum(dtype=np.float64)))
         logprobs: FloatArray = (self._raw[token_ids] - self._highest) - log_total
         return logprobs
 
@@ -225,7 +227,9 @@ class NodeRow:
         return self._listed[:count] if count <= len(self._listed) else self._sorted_best(count)
 
     def _sorted_best(self, count: int) -> IdArray:
-        at = np.flatnonzero(self._raw >= self._ascending[-count]).astype(np.int32)
+        place = len(self._raw) - count
+        least = np.partition(self._raw, place)[place] if count else self._highest
+        at = np.flatnonzero(self._raw >= least).astype(np.int32)
         return at[np.argsort(sort_keys(self._raw[at], at))[:count]]
 
     def _best_allowed(self, count: int) -> IdArray:
@@ -268,33 +272,38 @@ class NodeRow:
 def node_rows(
     raw: Sequence[FloatArray], sampling: SamplingParams, contexts: Sequence[StepContext], dtype: str = "float32"
 ) -> list[NodeRow]:
-    """A row for the logits of each node, float32[vocabulary], with what every search reads first worked out.
+    """A row for the logits of each node, float32[vocabulary]; of many, what an expansion reads first is worked out.
 
     Several nodes at a time, for numpy lets other threads run: the engine, which waits for what comes of it, leaves the
     cores free. Raises as `NodeRow` does.
     """
 
+    def row_of(one: FloatArray, context: StepContext) -> NodeRow:
+        return NodeRow(one, sampling, context, dtype)
+
     def worked_out(one: FloatArray, context: StepContext) -> NodeRow:
-        row = NodeRow(one, sampling, context, dtype)
+        row = row_of(one, context)
         row.logsumexp  # noqa: B018 - remembered by the row
         return row
 
-    # A grammar's states are worked out one after the other.
-    return _together(worked_out, raw, contexts, workers=1 if sampling.grammar() is not None else _MOST_WORKERS)
+    workers = _workers(len(raw))
+    if workers < 2 or sampling.grammar() is not None:  # a grammar's states are worked out one after the other
+        return list(map(row_of, raw, contexts))
+    with ThreadPoolExecutor(workers, "rows") as pool:
+        return list(pool.map(worked_out, raw, contexts))
 
 
 def observations(rows: Sequence[NodeRow]) -> list[Observation]:
     """What the store keeps of each node, several at a time."""
-    return _together(lambda row: row.observation, rows)
-
-
-def _together(work: Callable[..., _Result], *columns: Sequence[Any], workers: int = _MOST_WORKERS) -> list[_Result]:
-    """``work`` on each row of the columns, by as many threads as are worth it; in order."""
-    workers = min(workers, os.cpu_count() or 1, len(columns[0]) // _ROWS_A_WORKER)
+    workers = _workers(len(rows))
     if workers < 2:
-        return list(map(work, *columns))
+        return [row.observation for row in rows]
     with ThreadPoolExecutor(workers, "rows") as pool:
-        return list(pool.map(work, *columns))
+        return list(pool.map(lambda row: row.observation, rows))
+
+
+def _workers(rows: int) -> int:
+    return min(_MOST_WORKERS, os.cpu_count() or 1, rows // _ROWS_A_WORKER)
 
 
 def _edited_ids(filters: SamplingParams, context: StepContext, size: int) -> NDArray[np.int64]:

@@ -152,7 +152,7 @@ def test_filters_made_for_drawing_are_left_out_and_named() -> None:
     assert math.isclose(beam_filters(SamplingParams()).number("temperature"), 1.0)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3, 30])
+@pytest.mark.parametrize("count", [0, 1, 3, 70])
 def test_many_rows_worked_out_together_are_what_each_is_alone(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     raw = [logits(seed, 400, "ties") for seed in range(count)]
@@ -166,7 +166,7 @@ def test_many_rows_worked_out_together_are_what_each_is_alone(count: int, monkey
 
 def test_an_unusable_row_among_many_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-    raw = [logits(seed, 400, "plain") for seed in range(20)]
+    raw = [logits(seed, 400, "plain") for seed in range(70)]
     raw[11][3] = np.nan
     with pytest.raises(EngineError):
-        node_rows(raw, SETTINGS["off"], [CONTEXT] * 20)
+        node_rows(raw, SETTINGS["off"], [CONTEXT] * 70)
