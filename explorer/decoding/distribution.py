@@ -178,8 +178,8 @@ class Trace:
             kept_before=len(step.before),
             kept_after=len(step.after),
             removed_mass=removed,
-            entropy_before=step.before.entropy,
-            entropy_after=step.after.entropy,
+            entropy_before=step.before.report_entropy,
+            entropy_after=step.after.report_entropy,
         )
 
 
@@ -241,7 +241,7 @@ class Distribution:
     @property
     def sampling_entropy(self) -> float:
         """Entropy of the sampling distribution, nats; 0 where nothing can be drawn."""
-        return self.trace.final.entropy
+        return self.trace.final.report_entropy
 
     def touched_by(self, stage: str) -> IdArray:
         """Ids of the tokens that a stage removed; where it removed none, of those whose scores it set one by one.

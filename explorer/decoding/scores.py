@@ -107,10 +107,18 @@ class LiveScores:
 
     @cached_property
     def entropy(self) -> float:
-        """Entropy of the softmax, nats; 0 where nothing is left."""
+        """Entropy of the softmax, nats; 0 where nothing is left. The same to the bit whatever was asked before."""
         if not len(self):
             return 0.0
-        weights, weight = self._report_weights
+        weights: FloatArray = np.exp(self._below_best())
+        return self._entropy_of(weights, float(weights.sum(dtype=np.float64)))
+
+    @cached_property
+    def report_entropy(self) -> float:
+        """`entropy` for reports: from exponentials that are there already, if there are any."""
+        return self._entropy_of(*self._report_weights) if len(self) else 0.0
+
+    def _entropy_of(self, weights: FloatArray, weight: float) -> float:
         distance = self._below_best()
         if distance[-1] < _FAR:
             np.maximum(distance, _FAR, out=distance)  # exp is 0 from there on: 0 * -inf would be NaN
@@ -119,8 +127,10 @@ class LiveScores:
 
     @cached_property
     def _report_weights(self) -> tuple[FloatArray, float]:
-        """`weights` by numpy's faster exponentials, and their sum; whatever else was asked before they are the same."""
-        weights: FloatArray = np.exp(self._below_best())
+        """`weights` and their sum; where they are not known yet, by numpy's faster exponentials."""
+        weights = self._known_weights()
+        if weights is None:
+            weights = np.exp(self._below_best())
         return weights, float(weights.sum(dtype=np.float64))
 
     def derived(self, name: str, make: Callable[[], _T]) -> _T:
@@ -264,16 +274,15 @@ class LiveScores:
             scores = self.scores / temperature
             if not np.isfinite(scores[0]):
                 scores = self._below_best() / temperature
-        count = int(np.count_nonzero(scores > -np.inf))
+        count = len(scores) if scores[-1] > -np.inf else int(np.count_nonzero(scores > -np.inf))
         places = None if self.places is None else self.places[:count]
         scores, token_ids = scores[:count], self.token_ids[:count]
         # Rounding makes neighbours equal; ties stand by id.
-        equal = scores[1:] == scores[:-1]
-        if not (equal & (token_ids[1:] < token_ids[:-1])).any():
+        equal = np.flatnonzero(scores[1:] == scores[:-1])
+        if not (token_ids[equal + 1] < token_ids[equal]).any():
             return LiveScores(token_ids, scores, self.size, places)
         tied = np.zeros(count, np.bool_)
-        tied[1:] = equal
-        tied[:-1] |= equal
+        tied[equal] = tied[equal + 1] = True
         at = np.flatnonzero(tied)
         by_id = at[np.argsort(sort_keys(scores[at], token_ids[at]))]
         token_ids = token_ids.copy()
