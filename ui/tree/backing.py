@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
@@ -17,7 +20,10 @@ _AROUND = 24.0  # px around a strip whose boxes and texts are looked at, so that
 
 
 class Backing:
-    """Paints frames at the levels from boxes up. `forget` whenever anything but camera and pointer has changed.
+    """Paints frames at the levels from boxes up.
+
+    `doubt` whenever anything but camera and pointer has changed: the next picture is then painted anew if anything in
+    sight is another one, which it is not where a large tree grows elsewhere.
 
     At the border of a strip a text may be missing that the whole picture would have: ``patched`` tells that the picture
     should be painted as a whole when the view has come to rest.
@@ -26,20 +32,30 @@ class Backing:
     def __init__(self) -> None:
         self._pixmap = QPixmap()
         self._shown: Frame | None = None
+        self._seen: tuple[object, ...] = ()
+        self._doubted = False
         self.patched = False
 
     def forget(self) -> None:
-        """The next picture is another one."""
+        """Paint the next picture anew whatever it shows."""
         self._shown = None
+
+    def doubt(self) -> None:
+        """The next picture may be another one."""
+        self._doubted = True
 
     def paint(self, painter: QPainter, frame: Frame, ratio: float) -> None:
         """Paint a frame with its ground."""
-        by = self._moved_by(frame, ratio)
-        if by is None:
-            self._paint_whole(frame, ratio)
-        elif by:
-            self._paint_moved(frame, by, ratio)
-        self._shown = frame
+        if self._doubted:
+            if self._shown is None or self._pixmap.devicePixelRatio() != ratio or _what_is_seen(frame) != self._seen:
+                self._paint_whole(frame, ratio)
+        else:
+            by = self._moved_by(frame, ratio)
+            if by is None:
+                self._paint_whole(frame, ratio)
+            elif by:
+                self._paint_moved(frame, by, ratio)
+        self._shown, self._doubted = frame, False
         painter.drawPixmap(0, 0, self._pixmap)
 
     def _moved_by(self, frame: Frame, ratio: float) -> QPoint | None:
@@ -66,6 +82,7 @@ class Backing:
         self._pixmap.fill(QColor(frame.colours.surface))
         with _painter_on(self._pixmap) as painter:
             paint_tree(painter, frame)
+        self._seen = _what_is_seen(frame)
         self.patched = False
 
     def _paint_moved(self, frame: Frame, by: QPoint, ratio: float) -> None:
@@ -78,6 +95,7 @@ class Backing:
                 window = area.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
                 sight = Sight(frame.plan, frame.camera, frame.down, window)
                 paint_tree(painter, replace(frame, sight=sight, least_level=frame.level, most_level=frame.level))
+        self._seen = _what_is_seen(frame)
         self.patched = True
 
 
@@ -89,6 +107,37 @@ def _painter_on(pixmap: QPixmap) -> Iterator[QPainter]:
         yield painter
     finally:
         painter.end()
+
+
+def _what_is_seen(frame: Frame) -> tuple[object, ...]:
+    """Everything that the picture of a frame hangs on: two frames of which this is equal look alike, whatever else is
+    in their trees and wherever that is."""
+    plan, mirror, outline, labels = frame.plan, frame.mirror, frame.outline, frame.labels
+    heads = plan.heads[frame.boxes]
+    tails = outline.tail[heads]
+    edges = frame.edges
+    parents = plan.parent[edges]
+    arrays: tuple[NDArray[Any], ...] = (
+        heads,
+        tails,
+        plan.heads[edges],
+        plan.heads[parents],
+        mirror.children[tails],
+        outline.kids[tails],
+        np.round(mirror.child_prob[tails], 9),
+        *(np.round(values, 2) for values in frame.rects(frame.boxes)),
+        *(np.round(frame.along(values), 2) for values in (plan.along[edges], plan.end[parents], plan.turn[edges])),
+        *(np.round(frame.across(values), 2) for values in (plan.across[edges], plan.across[parents])),
+    )
+    told = [(frame.stop_of(tail), outline.hidden_below.get(tail)) for tail in tails.tolist()]
+    return (
+        *(values.tobytes() for values in arrays),
+        told,
+        (frame.level, frame.camera.view, frame.camera.scale_x, frame.camera.scale_y),
+        (frame.current, frame.current_heads, frame.options, frame.overlay, frame.annotations),
+        (frame.node_colours, frame.reading, frame.colours),
+        (labels.painter, labels.vocabulary, labels.prompt),
+    )
 
 
 def _strips(size: QSize, by: QPoint) -> list[QRect]:

@@ -46,6 +46,7 @@ class Minimap(QWidget):
         self._timer.setInterval(REFRESH_MS)
         self._timer.timeout.connect(self._draw)
         self._grabbed: QPointF | None = None
+        self._marked: tuple[QRectF, QPointF | None] = QRectF(), None
         self.hide()
 
     def fit_beside(self, canvas_width: int) -> None:
@@ -68,7 +69,10 @@ class Minimap(QWidget):
                 self._draw()
             else:
                 self._timer.start()
-        self.update()
+        marked = self.seen_rect(), self._current_place(frame)
+        if marked != self._marked:
+            self._marked = marked
+            self.update()
 
     def _draw(self) -> None:
         """Paint the map of the tree as it is now."""
@@ -82,28 +86,31 @@ class Minimap(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        frame, camera = self._frame, self._camera
+        frame = self._frame
         painter = QPainter(self)
         colours = colours_of(self)
         painter.fillRect(self.rect(), QColor(colours.surface))
-        if frame is not None and camera is not None:
+        if frame is not None and self._camera is not None:
             painter.drawImage(QPointF(0, 0), self._image)
-            self._paint_current(painter, frame, camera)
-            self._paint_seen(painter, frame, camera)
+            place = self._current_place(frame)
+            if place is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(QColor(frame.colours.accent))
+                painter.drawEllipse(place, 2.5, 2.5)
+            self._paint_seen(painter, frame)
         painter.setPen(QPen(QColor(colours.border), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
-    def _paint_current(self, painter: QPainter, frame: Frame, camera: Camera) -> None:
+    def _current_place(self, frame: Frame) -> QPointF | None:
+        """Where the current node is on the map."""
         path = frame.current_path
-        if path:
-            place = camera.screen(frame.camera.world(frame.rect_of(path[-1]).center()))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(frame.colours.accent))
-            painter.drawEllipse(place, 2.5, 2.5)
+        if not path or self._camera is None:
+            return None
+        return self._camera.screen(frame.camera.world(frame.rect_of(path[-1]).center()))
 
-    def _paint_seen(self, painter: QPainter, frame: Frame, camera: Camera) -> None:
+    def _paint_seen(self, painter: QPainter, frame: Frame) -> None:
         seen = self.seen_rect()
         shade = blend(QColor(frame.colours.accent), QColor(frame.colours.surface), 0.5)
         shade.setAlpha(40)

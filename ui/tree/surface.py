@@ -207,7 +207,7 @@ class TreeSurface(QWidget):
     @Slot()
     def _refresh(self) -> None:
         """Anything else has changed."""
-        self._backing.forget()
+        self._backing.doubt()
         self._shown_frame = None
         self._corners.follow(self._frame(), self.scene.is_open)
         self.update()

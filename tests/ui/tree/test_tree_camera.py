@@ -11,8 +11,10 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
 from explorer.tree import Node
+from ui.theme import DARK, build_palette
 from ui.tree.camera import Camera, between
 from ui.tree.canvas import TreeCanvas
 from ui.tree.frame import Level
@@ -283,6 +285,38 @@ def test_from_afar_a_node_more_is_painted_when_there_is_time(
     assert canvas._overview._image.cacheKey() == kept
     qtbot.waitUntil(lambda: not canvas._overview.patched)
     assert canvas._overview._image.cacheKey() != kept
+
+
+def test_only_what_is_in_sight_makes_another_picture(
+    canvas: TreeCanvas, random_tree: RandomTree, make_node: MakeNode, make_change: MakeChange
+) -> None:
+    canvas.reset("prompt", random_tree(5000), frozenset(), 2500, end_tokens=frozenset({4}))
+    canvas.grab()
+    seen = set(canvas._frame().plan.heads[canvas._frame().edges].tolist())
+    far = next(n for n in range(4900, 0, -1) if n not in seen and not canvas.scene.mirror.children[n])
+    near = next(n for n in canvas.nodes_in_sight() if n and not canvas.scene.mirror.children[n] and n != 2500)
+
+    def painted_anew(act: Callable[[], object]) -> bool:
+        before = canvas._backing._pixmap.cacheKey()
+        act()
+        canvas.grab()
+        return canvas._backing._pixmap.cacheKey() != before
+
+    def add(node_id: int, parent: int) -> Change:
+        depth = canvas.scene.mirror.nodes[parent].depth + 1
+        return make_change(2500, added=[make_node(node_id, parent, 0, depth, 0.5)])
+
+    assert not painted_anew(lambda: canvas.apply(add(5001, far)))
+    assert painted_anew(lambda: canvas.apply(add(5002, near)))
+    assert painted_anew(lambda: canvas.apply(make_change(2500, stop=(5002, StopEvent("stop_string", {})))))
+    assert not painted_anew(lambda: canvas.apply(make_change(2500, stop=(5001, StopEvent("stop_string", {})))))
+    assert painted_anew(lambda: canvas.annotate({near: (True, "")}))
+    assert painted_anew(lambda: canvas.set_overlay(TreeOverlay({near: "beam"})))
+    assert painted_anew(lambda: canvas.set_colour_map("viridis"))
+    assert painted_anew(lambda: canvas.setPalette(build_palette(DARK)))
+    assert painted_anew(lambda: canvas.set_options(TreeViewOptions(width_by_probability=False)))
+    assert painted_anew(lambda: canvas.set_current(near))
+    assert not painted_anew(lambda: canvas.set_current(near))
 
 
 def test_a_view_at_rest_is_painted_in_one_piece(qtbot: QtBot, canvas: TreeCanvas, random_tree: RandomTree) -> None:
