@@ -26,9 +26,7 @@ from explorer.tree import ROOT
 
 _MATCH = Annotated[str | None, typer.Option("--match", help=N_("The text to look for, exactly as it must stand."))]
 _REGEX = Annotated[str | None, typer.Option("--match-regex", help=N_("A regular expression to look for instead."))]
-_ANYWHERE = Annotated[
-    bool, typer.Option("--anywhere", help=N_("Anywhere in the tokens, not at their start."))
-]
+_ANYWHERE = Annotated[bool, typer.Option("--anywhere", help=N_("Anywhere in the tokens, not at their start."))]
 _SKIP = Annotated[bool, typer.Option("--skip-space", help=N_("White space may come before the match."))]
 _WITHIN = Annotated[int, typer.Option("--within", help=N_("Look at so many tokens."))]
 _NODES = Annotated[int, typer.Option("--max-nodes", help=N_("Ask the model for no more nodes than this."))]

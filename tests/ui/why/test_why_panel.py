@@ -212,7 +212,10 @@ def test_another_order_says_what_it_would_change_and_names_the_tokens(bench: Ben
     assert "·&lt;b&gt;B&lt;/b&gt; (1)" in label.toolTip()
     bench.show(of(FIVE, ("top_k", "temperature", *[s.name for s in STAGES if s.name not in ("top_k", "temperature")])))
     bench.rest()
-    assert label.text().splitlines() == ["In the order of transformers: the same.", "In the order of llama.cpp: the same."]
+    assert label.text().splitlines() == [
+        "In the order of transformers: the same.",
+        "In the order of llama.cpp: the same.",
+    ]
 
 
 def test_orders_in_words() -> None:
