@@ -139,7 +139,7 @@ class Trace:
         if step.criterion is None or position is None:
             return Provenance(step.stage.name)
         criterion = step.criterion
-        value = criterion.value_at(position)
+        value = float(criterion.values[position])
         distance = value - criterion.threshold
         return Provenance(
             removed_by=step.stage.name,

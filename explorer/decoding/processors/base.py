@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.decoding.float32 import FloatArray
-from explorer.decoding.masses import MassesBelow
 from explorer.decoding.parameter import Parameter
 from explorer.decoding.scores import LiveScores
 from explorer.grammar.constraint import Constraint
@@ -71,25 +70,14 @@ class Values(Protocol):
 class Criterion:
     """The comparison that decided: a token went out because its value ``comparison`` ``threshold`` held.
 
-    ``compared`` are the values in the order of the scores before the stage, as an array or so that they need not all
-    be made; ``quantity`` (msgid) says what they are. A token that a stage must keep (the last one standing) may satisfy
-    the comparison and still be in.
+    ``values`` float32[n] in the order of the scores before the stage; ``quantity`` (msgid) says what they are. A token
+    that a stage must keep (the last one standing) may satisfy the comparison and still be in.
     """
 
-    compared: FloatArray | MassesBelow
+    values: FloatArray
     threshold: float
     comparison: Comparison
     quantity: str
-
-    @property
-    def values(self) -> FloatArray:
-        """All values that were compared, float32[n]."""
-        return self.compared.array if isinstance(self.compared, MassesBelow) else self.compared
-
-    def value_at(self, position: int) -> float:
-        """One of `values`."""
-        found = self.compared
-        return float(found.at(position) if isinstance(found, MassesBelow) else found[position])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from explorer.decoding.float32 import FloatArray
-from explorer.decoding.masses import MassesBelow
+from explorer.decoding.float32 import FloatArray, cumulative
 from explorer.decoding.parameter import Parameter
 from explorer.decoding.processors.base import Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
@@ -45,27 +42,25 @@ class TopP(Stage):
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
         scores, threshold = live.scores, np.float32(1 - values.number("top_p"))
-        masses = live.derived(self.name, lambda: MassesBelow(live.ascending_probabilities))
-        border = masses.count_above(threshold)
-        compared: MassesBelow | FloatArray = masses
-        keep = np.arange(len(scores)) < border
-        if 0 < border < len(scores) and scores[border - 1] == scores[border]:
+        mass = live.derived(self.name, lambda: cumulative(live.ascending_probabilities[::-1])[::-1])
+        border = len(mass) - int(np.searchsorted(mass[::-1], threshold, side="right"))
+        compared = mass
+        if 0 < border < len(mass) and scores[border - 1] == scores[border]:
             tied = _tied_with(scores, border)
-            compared = masses.array.copy()
-            compared[tied] = masses.array[tied][::-1]
-            keep = compared > threshold
+            compared = mass.copy()
+            compared[tied] = mass[tied][::-1]
+        keep = compared > threshold
         last = _tied_with(scores, 0).stop - 1  # of an ascending sort: it always stays
         keep[last] = True
 
-        @lru_cache(maxsize=4)
-        def mass_of(position: int) -> np.float32:
+        def keeps(position: int, top_p: float) -> bool:
             tied = _tied_with(scores, position)  # of equals the lower ids go first, wherever the border falls
-            return masses.at(tied.start + tied.stop - 1 - position)
+            return position == last or bool(mass[tied.start + tied.stop - 1 - position] > np.float32(1 - top_p))
 
         return Outcome(
             live.cut(keep),
             Criterion(compared, float(threshold), "<=", N_("probability of this and all below it")),
-            Dial("top_p", 0.0, 1.0, lambda at, top_p: at == last or bool(mass_of(at) > np.float32(1 - top_p))),
+            Dial("top_p", 0.0, 1.0, keeps),
         )
 
 
