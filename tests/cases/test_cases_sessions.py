@@ -254,9 +254,10 @@ def test_c42_a_deleted_session_leaves_no_ghost_in_the_next(v0: Workspace, librar
     assert second.id is not None
     assert second.id != first.id
     with closing(sqlite3.connect(library)) as connection:
-        tables = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE '%session_id%'")
-        ]
+        found = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%session_id%' AND sql NOT LIKE '%VIRTUAL%'"
+        )
+        tables = [name for (name,) in found]
         assert {"nodes", "steps", "observations", "commands"} <= set(tables)
         for table in tables:
             owners = connection.execute(f"SELECT DISTINCT session_id FROM {table}").fetchall()
