@@ -255,7 +255,8 @@ def test_c42_a_deleted_session_leaves_no_ghost_in_the_next(v0: Workspace, librar
     assert second.id != first.id
     with closing(sqlite3.connect(library)) as connection:
         found = connection.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%session_id%' AND sql NOT LIKE '%VIRTUAL%'"
+            "SELECT name FROM sqlite_master WHERE type = 'table' "
+            "AND sql LIKE '%session_id%' AND sql NOT LIKE '%VIRTUAL%'"
         )
         tables = [name for (name,) in found]
         assert {"nodes", "steps", "observations", "commands"} <= set(tables)

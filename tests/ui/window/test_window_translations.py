@@ -68,6 +68,11 @@ ALLOWED: dict[str, str] = {
     "Undocks and re-attaches the dock widget": "on a dock, from Qt's own catalogue",
     "Scroll Left": "on a row of tabs, from Qt's own catalogue",
     "Scroll Right": "on a row of tabs, from Qt's own catalogue",
+    "separator": "Qt's own data of a line between entries; never shown",
+    '{"type": "object", …}': "the beginning of a schema, as an example",
+    "豆": "the first character of a candidate of the lesson",
+    "咖": "the first character of a candidate of the lesson",
+    "配": "the first character of a candidate of the lesson",
 }
 STOPS = (
     StopEvent("eos", {"step": 3, "token_id": 8}),
