@@ -43,7 +43,7 @@ class TreeOptionsController(QObject):
         self._tree.options_changed.connect(self._remember)
         self._show(self._tree.options)
 
-    def _choose(self, field: str, value: object) -> None:
+    def _choose(self, field: str, value: Any) -> None:
         self._tree.set_options(replace(self._tree.options, **{field: value}))
 
     @Slot(object)
