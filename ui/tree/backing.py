@@ -95,7 +95,7 @@ class Backing:
                 window = area.adjusted(-_AROUND, -_AROUND, _AROUND, _AROUND)
                 sight = Sight(frame.plan, frame.camera, frame.down, window)
                 paint_tree(painter, replace(frame, sight=sight, least_level=frame.level, most_level=frame.level))
-        self._seen = _what_is_seen(frame)
+        self._seen = ()  # not worth working out for every step of a hand; in doubt it is painted anew
         self.patched = True
 
 

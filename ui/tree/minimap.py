@@ -13,7 +13,7 @@ from ui.theme import blend, colours_of
 from ui.tree.camera import Camera
 from ui.tree.frame import Frame, Level
 from ui.tree.mirror import NO_NODE
-from ui.tree.overview import rastered
+from ui.tree.raster import Raster
 from ui.tree.sight import Sight
 
 LEAST_WIDTH, MOST_WIDTH = 128, 200
@@ -39,6 +39,7 @@ class Minimap(QWidget):
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self._frame: Frame | None = None
         self._camera: Camera | None = None
+        self._raster = Raster()
         self._image = QImage()
         self._key: object = None
         self._timer = QTimer(self)
@@ -82,7 +83,7 @@ class Minimap(QWidget):
         self._key = (frame.plan, frame.node_colours, self.devicePixelRatioF())
         small = _small_frame(frame, QSizeF(self.size()))
         self._camera = small.camera
-        self._image = rastered(small, self.devicePixelRatioF())
+        self._image = self._raster.paint(small, self.devicePixelRatioF())
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
