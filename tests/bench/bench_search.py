@@ -89,6 +89,7 @@ class Bench:
         ours, alone = [], []
         for _ in range(repeats):
             session = self.workspace.new_session(self.workspace.prompt_of_ids(self.prompt(tokens)))
+            session.view()  # as the user has, and as the baseline's first call
             ours.append(seconds(lambda s=session: list(expand(s, BestFirst(nodes)))) / nodes)
             prefix = self.prompt(tokens)
             self.look(prefix, [()], 1)
