@@ -5,9 +5,9 @@ in bfloat16, and compiled by torch.compile (the default backend, which needs a C
 program runs it; the baseline is the other way, so a ratio above 1 says that float32 is faster. Also: how far bfloat16's
 probabilities are off, how long torch.compile takes before its first answers, and after how many tokens it has paid.
 
-Found on 2 cores with AVX2, SmolLM2-135M-Instruct: bfloat16 makes a step 15 % faster, 64 children seven times slower, and
-moves probabilities by up to 0.02; torch.compile had no first answer after more than two minutes of processor time, the
-time of two thousand steps, and was given up. Hence float32, and no compiling.
+Found on 2 cores with AVX2, SmolLM2-135M-Instruct: bfloat16 makes a step 15 % faster and 64 children seven times slower,
+and moves probabilities by up to 0.02; torch.compile had no first answer after more than two minutes of processor time,
+the time of two thousand steps, and was given up. Hence float32, and no compiling.
 """
 
 from __future__ import annotations
