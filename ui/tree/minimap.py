@@ -41,6 +41,7 @@ class Minimap(QWidget):
         self._camera: Camera | None = None
         self._raster = Raster()
         self._image = QImage()
+        self._unpainted: Frame | None = None
         self._key: object = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -76,17 +77,19 @@ class Minimap(QWidget):
             self.update()
 
     def _draw(self) -> None:
-        """Paint the map of the tree as it is now."""
+        """Show the map of the tree as it is now, from the next paint on."""
         frame = self._frame
         if frame is None:
             return
         self._key = (frame.plan, frame.node_colours, self.devicePixelRatioF())
-        small = _small_frame(frame, QSizeF(self.size()))
-        self._camera = small.camera
-        self._image = self._raster.paint(small, self.devicePixelRatioF())
+        self._unpainted = _small_frame(frame, QSizeF(self.size()))
+        self._camera = self._unpainted.camera
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if self._unpainted is not None:  # only here: a step of the tree arrives as several changes
+            self._image = self._raster.paint(self._unpainted, self.devicePixelRatioF())
+            self._unpainted = None
         frame = self._frame
         painter = QPainter(self)
         colours = colours_of(self)
