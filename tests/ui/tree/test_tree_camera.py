@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -17,7 +18,7 @@ from explorer.tree import Node
 from ui.theme import DARK, build_palette
 from ui.tree.camera import Camera, between
 from ui.tree.canvas import TreeCanvas
-from ui.tree.frame import Level
+from ui.tree.frame import Frame, Level
 from ui.tree.options import TreeViewOptions
 from ui.tree.overlay import MARKS, TreeOverlay
 
@@ -239,14 +240,41 @@ def test_a_click_on_the_map_goes_there_and_dragging_its_frame_moves_the_view(
 def test_the_map_follows_the_tree(
     qtbot: QtBot, canvas: TreeCanvas, random_tree: RandomTree, make_node: MakeNode, make_change: MakeChange
 ) -> None:
-    for size in (600, 9000):  # at once, or when there is time
+    for size in (600, 9000):  # with the next paint, or when there is time
         canvas.reset("prompt", random_tree(size), frozenset(), 10)
         minimap = canvas._corners.minimap
         minimap._draw()
-        before = minimap._image.copy()
+        before = minimap.grab().toImage()
         canvas.apply(make_change(10, added=[make_node(size + n, 0, n % 9, 1, 0.9, rank=0) for n in range(1, 700)]))
-        assert (minimap._image == before) == (size == 9000)
-        qtbot.waitUntil(lambda before=before, minimap=minimap: minimap._image != before)
+        assert (minimap._unpainted is None) == (size == 9000)
+        qtbot.waitUntil(lambda before=before, minimap=minimap: minimap.grab().toImage() != before)
+
+
+def test_the_map_is_drawn_once_a_paint(
+    qtbot: QtBot,
+    canvas: TreeCanvas,
+    random_tree: RandomTree,
+    make_node: MakeNode,
+    make_change: MakeChange,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    canvas.reset("prompt", random_tree(600), frozenset(), 10)
+    minimap = canvas._corners.minimap
+    minimap.grab()
+    paints: list[Frame] = []
+    paint = minimap._raster.paint
+
+    def counted(frame: Frame, ratio: float) -> QImage:
+        paints.append(frame)
+        return paint(frame, ratio)
+
+    monkeypatch.setattr(minimap._raster, "paint", counted)
+    for number in range(601, 606):
+        canvas.apply(make_change(10, added=[make_node(number, 0, number % 9, 1, 0.9, rank=0)]))
+    assert not paints
+    minimap.grab()
+    minimap.grab()
+    assert len(paints) == 1
 
 
 # --- what is painted while the view moves -----------------------------------------------------------------------------
