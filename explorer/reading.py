@@ -25,6 +25,8 @@ from explorer.node_logits import Guess, LogitsOrigin, NodeLogits
 from explorer.progress import CancelToken, ProgressCallback
 from explorer.proof.report import NodeCheck, ProofReport
 from explorer.proof.wording import needs_model_message
+from explorer.scoring.joining import Continuation, continuation
+from explorer.scoring.judging import Judgement, ScoreQuestion
 from explorer.stops import facts_after, not_live_message, stop_after
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord, SessionState, StoredSession
@@ -257,6 +259,24 @@ class SessionReading:
         prompt = self.state.prompt.ids
         prefixes = [prompt + path for path in paths]
         return self._engine.next_token_logits(prefixes, prompt_length=len(prompt), progress=progress, cancel=cancel)
+
+    def judge(
+        self,
+        question: ScoreQuestion,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Judgement:
+        """What the model makes of given tokens. Raises what `Engine.judge` raises, and `EngineError` where this
+        session's model is not loaded."""
+        self.require_live()
+        return self._engine.judge(question, progress=progress, cancel=cancel)
+
+    def continuation(self, node_id: NodeId, text: str) -> Continuation:
+        """The tokens that ``text`` becomes after a node. Raises what `Engine.encode` raises, and `EngineError` where
+        this session's model is not loaded."""
+        self.require_live()
+        return continuation(self._engine.encode, self.vocabulary, self.model, self.prefix(node_id), text)
 
     def known_logits(self, node_id: NodeId) -> SortedLogits | None:
         """A node's logits where they are in memory: the numbers that were shown there, which it keeps."""

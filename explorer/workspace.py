@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams, Settings
-from explorer.decoding.pipeline import evaluate
-from explorer.decoding.processors import StepContext
 from explorer.engine.client import Engine
 from explorer.grammar.provider import Grammars
 from explorer.i18n import N_
@@ -17,6 +14,7 @@ from explorer.messages import EngineError, UserMessage
 from explorer.models.base import ModelInfo, ModelRef
 from explorer.models.prefix_checks import check_ids, check_length
 from explorer.progress import CancelToken, Progress, ProgressCallback
+from explorer.scoring.judging import ScoreQuestion, TokenScore
 from explorer.session import Session
 from explorer.store import SessionStore
 from explorer.store.records import SessionState, SessionSummary
@@ -24,16 +22,7 @@ from explorer.text import ChatMessage, Prompt, Vocabulary
 from explorer.tree import ROOT
 
 _TITLE_LENGTH = 60
-_SCORE_BATCH = 64  # prefixes a call: 12 MB of logits with a 49 152-token vocabulary, 64 MB with 262 144
-
-
-@dataclass(frozen=True, slots=True)
-class TokenScore:
-    """How likely the model held one token of a given text. The first token of all has no score: nothing precedes it."""
-
-    token_id: int
-    model_logprob: float | None
-    rank: int | None
+_SCORE_BATCH = 64  # tokens between two looks at whether to go on
 
 
 class Workspace:
@@ -177,31 +166,22 @@ class Workspace:
         self,
         ids: Sequence[int],
         *,
-        start: int = 0,
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
-    ) -> Iterator[TokenScore]:
-        """The model's log-probability (nats) and rank of each token of ``ids[start:]``, given all before it.
+    ) -> Iterator[TokenScore | None]:
+        """What the model makes of each token of ``ids``, given all before it; nothing is kept.
 
         Position t is judged by the logits after position t - 1; position 0 has nothing before it and no score.
         """
         check_length(ids, self.model)
-        dtype = self.model.environment.dtype
-        if start == 0 and ids:
-            yield TokenScore(ids[0], None, None)
-        positions = range(max(start, 1), len(ids))
-        for first in range(0, len(positions), _SCORE_BATCH):
-            batch = positions[first : first + _SCORE_BATCH]
-            logits = self.engine.next_token_logits([tuple(ids[:t]) for t in batch], prompt_length=start, cancel=cancel)
-            for t, row in zip(batch, logits, strict=True):
-                yield _score_of(SortedLogits.from_raw(row, dtype), ids[t])
+        if ids:
+            yield None
+        for first in range(1, len(ids), _SCORE_BATCH):
+            stop = min(first + _SCORE_BATCH, len(ids))
+            question = ScoreQuestion(tuple(ids[:stop]), first, stop, 0, SamplingParams(), self.model.eos_token_ids)
+            yield from self.engine.judge(question, cancel=cancel).scores
             if progress is not None:
-                progress(Progress(N_("Scoring"), first + len(batch), len(positions), "tokens"))
-
-
-def _score_of(logits: SortedLogits, token_id: int) -> TokenScore:
-    candidate = evaluate(logits, SamplingParams(), StepContext((), (), ())).row(token_id)
-    return TokenScore(token_id, candidate.model_logprob, candidate.rank)
+                progress(Progress(N_("Scoring"), stop - 1, len(ids) - 1, "tokens"))
 
 
 def _title_of(prompt: Prompt) -> str:

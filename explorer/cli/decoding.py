@@ -1,4 +1,4 @@
-"""``token-tree distribution``, ``run``, ``pick`` and ``score``: decoding without a window."""
+"""``token-tree distribution``, ``run`` and ``pick``: decoding without a window."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from explorer.cli.documents import (
     Document,
     distribution_document,
     run_document,
-    score_document,
     step_document,
     stop_document,
 )
@@ -58,7 +57,6 @@ _RUNS = Annotated[
 _SESSION = Annotated[int, typer.Option("--session", help=N_("The session's number (see: sessions)."))]
 _NODE = Annotated[int, typer.Option("--node", help=N_("The node to go on from; 0 is the prompt."))]
 _ID = Annotated[int, typer.Option("--id", help=N_("The token to take, whether or not a filter removed it."))]
-_TEXT = Annotated[str, typer.Option("--text", help=N_("The text to score, token by token."))]
 
 
 @takes(model=MODEL, library=LIBRARY, prompt=PROMPT, settings=SETTINGS, json=JSON)
@@ -140,21 +138,6 @@ def pick(hardware: Hardware, library: Path, json: bool, session: _SESSION, node:
         print_message(unsaved)
     if step is None or unsaved is not None:
         raise typer.Exit(ERROR)
-
-
-@takes(model=MODEL, library=LIBRARY, json=JSON)
-def score(model: ModelRef, library: Path, json: bool, text: _TEXT) -> None:
-    """Nothing is kept, whatever the library."""
-    with open_desk(None) as desk:
-        desk.load(model)
-        workspace = desk.workspace
-        scores = list(workspace.score(workspace.encode(text).ids, progress=desk.progress, cancel=desk.cancel))
-        document = score_document(workspace.vocabulary, scores)
-        labels = [workspace.vocabulary.label(row["id"]) for row in document["rows"]]
-    if json:
-        print_json(document)
-    else:
-        _print_score(document, labels)
 
 
 # --- running ----------------------------------------------------------------------------------------------------------
@@ -293,22 +276,6 @@ def _grammar_facts(document: Document) -> dict[str, object]:
     logmass = grammar["kept_logmass"]
     shown = "-" if logmass is None else f"{percent(grammar['kept_mass'])} ({logmass:.4g})"
     return {tr(N_("left by the grammar (log in nats)")): shown}
-
-
-def _print_score(document: Document, labels: list[str]) -> None:
-    headers = ["id", tr(N_("token")), tr(N_("rank")), tr(N_("log probability")), tr(N_("model"))]
-    rows = [
-        [row["id"], label, row["rank"], row["model_logprob"], _chance(row["model_logprob"])]
-        for row, label in zip(document["rows"], labels, strict=True)
-    ]
-    print_table(headers, rows)
-    print_facts(
-        {
-            tr(N_("total log probability in nats")): document["total_model_logprob"],
-            tr(N_("tokens scored")): document["scored"],
-            tr(N_("perplexity")): document["perplexity"],
-        }
-    )
 
 
 def percent(probability: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from explorer.decoding.grammar_mass import grammar_logmass
@@ -17,7 +17,6 @@ from explorer.session import Session
 from explorer.store.records import StepRecord
 from explorer.text import Vocabulary
 from explorer.tree import NodeId, PathValues
-from explorer.workspace import TokenScore
 
 Document = dict[str, Any]
 
@@ -156,31 +155,4 @@ def run_document(session: Session, steps: Sequence[StepRecord], head: NodeId, st
             "excluded": view.values.forced,
         },
         **({} if view.grammar is None else {"grammar": path_grammar_document(view.grammar, view.values)}),
-    }
-
-
-def score_document(vocabulary: Vocabulary, scores: Iterable[TokenScore]) -> Document:
-    """A row a token, with totals over those that have a score. ``excluded`` counts tokens of model probability 0."""
-    rows, logprobs, impossible = [], [], 0
-    for score in scores:
-        excluded = score.model_logprob is not None and not math.isfinite(score.model_logprob)
-        impossible += excluded
-        rows.append(
-            {
-                **token_document(vocabulary, score.token_id),
-                "model_logprob": finite(score.model_logprob),
-                "rank": score.rank,
-                "excluded": excluded,
-            }
-        )
-        if score.model_logprob is not None and not excluded:
-            logprobs.append(score.model_logprob)
-    total = math.fsum(logprobs)
-    counted = bool(logprobs) and not impossible
-    return {
-        "rows": rows,
-        "total_model_logprob": total if not impossible else None,
-        "scored": len(logprobs) + impossible,
-        "excluded": impossible,
-        "perplexity": math.exp(-total / len(logprobs)) if counted else None,
     }

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from explorer.cli.console import note, print_message
-from explorer.cli.decoding import distribution, pick, run, score
+from explorer.cli.decoding import distribution, pick, run
 from explorer.cli.exits import BAD_ARGUMENTS, ERROR, INTERRUPTED, NO_MODEL
 from explorer.cli.export import export
 from explorer.cli.groups import ArgumentError
@@ -20,6 +20,7 @@ from explorer.cli.models import models
 from explorer.cli.proof import check, script
 from explorer.cli.query import query_command
 from explorer.cli.replay import replay
+from explorer.cli.score import score
 from explorer.cli.search import beam_command, expand_command
 from explorer.cli.sessions import sessions
 from explorer.i18n import N_, lend_to_libraries, set_language, system_language, tr

@@ -17,6 +17,7 @@ from explorer.engine.protocol import (
     EngineMemory,
     Expect,
     Forget,
+    JudgeText,
     Load,
     Loaded,
     LogitsReady,
@@ -27,12 +28,14 @@ from explorer.engine.protocol import (
     Pin,
     SetCacheBudget,
     SetLookAhead,
+    TextJudged,
 )
 from explorer.i18n import N_
 from explorer.messages import EngineCrashed, EngineError, ModelLoadError
 from explorer.models.base import Logits, ModelInfo, ModelRef, TokenIds
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.proof.report import NodeCheck, ProofReport
+from explorer.scoring.judging import Judgement, ScoreQuestion
 from explorer.text import ChatMessage, Vocabulary
 
 CATALOG_OPENER = "explorer.models.catalog:open_model"
@@ -160,6 +163,23 @@ class Engine:
             lambda number: CheckNode(number, check), NodeChecked, progress=progress, cancel=cancel
         )
         return answer.report
+
+    def judge(
+        self,
+        question: ScoreQuestion,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Judgement:
+        """What the model makes of the tokens of a given text, worked out where the logits are.
+
+        Raises as `next_token_logits` does, and `EngineError` for logits that are not finite.
+        """
+        reporting = progress is not None
+        answer, _ = self._current().ask(
+            lambda number: JudgeText(number, question, reporting), TextJudged, progress=progress, cancel=cancel
+        )
+        return answer.judgement
 
     def memory(self) -> EngineMemory:
         """What the child holds now; answered even while a cancelled pass goes on. Raises `EngineCrashed`."""

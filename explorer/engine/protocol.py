@@ -14,6 +14,7 @@ from explorer.messages import UserMessage
 from explorer.models.base import ModelInfo, ModelRef, TokenIds
 from explorer.progress import Progress
 from explorer.proof.report import NodeCheck, ProofReport
+from explorer.scoring.judging import Judgement, ScoreQuestion
 from explorer.text import ChatMessage
 
 
@@ -82,6 +83,15 @@ class CheckNode:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgeText:
+    """Answered by `TextJudged`; ``progress`` says whether anybody wants to see `Working` messages."""
+
+    number: int
+    question: ScoreQuestion
+    progress: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureMemory:
     """Answered by `MemoryMeasured`, even while a pass runs."""
 
@@ -100,7 +110,7 @@ class Close:
     """Stop everything and end."""
 
 
-Request: TypeAlias = Load | ComputeLogits | Encode | EncodeChat | CheckNode | MeasureMemory
+Request: TypeAlias = Load | ComputeLogits | Encode | EncodeChat | CheckNode | JudgeText | MeasureMemory
 
 
 # --- notes, parent to child: nothing answers them, and a model without a cache has no use for them --------------------
@@ -190,6 +200,12 @@ class NodeChecked:
 
 
 @dataclass(frozen=True, slots=True)
+class TextJudged:
+    number: int
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryMeasured:
     number: int
     memory: EngineMemory
@@ -221,5 +237,5 @@ class LogLine:
     text: str
 
 
-Answer: TypeAlias = Loaded | LogitsReady | Encoded | ChatEncoded | NodeChecked | MemoryMeasured | Failed
+Answer: TypeAlias = Loaded | LogitsReady | Encoded | ChatEncoded | NodeChecked | TextJudged | MemoryMeasured | Failed
 FromChild: TypeAlias = Answer | Working | LogLine

@@ -41,6 +41,7 @@ from explorer.engine.protocol import (
     Expect,
     Forget,
     FromChild,
+    JudgeText,
     Load,
     Loaded,
     LogitsReady,
@@ -53,12 +54,14 @@ from explorer.engine.protocol import (
     Request,
     SetCacheBudget,
     SetLookAhead,
+    TextJudged,
     Working,
 )
 from explorer.engine.wire import send_array
 from explorer.models.base import LanguageModel, ModelRef
 from explorer.models.prefix_cache import CacheStats
 from explorer.progress import CancelToken, Progress, ProgressCallback
+from explorer.scoring.judging import judge
 
 Opener = Callable[[ModelRef, ProgressCallback, CancelToken], LanguageModel]
 
@@ -227,6 +230,9 @@ class Server:
             case CheckNode(number, check):
                 report = checked(self._loaded, check, self._reporter(number), token)
                 return NodeChecked(number, report)
+            case JudgeText(number, question, reporting):
+                told = self._reporter(number) if reporting else None
+                return TextJudged(number, judge(self._loaded, question, told, token))
             case _:
                 raise TypeError(f"no request to answer here: {type(request).__name__}")
 

@@ -1,5 +1,5 @@
-"""Growing a session's tree by many nodes at once: expansion, beam search and sampled runs, saved round by round, one
-gesture each."""
+"""Growing a session's tree by many nodes at once: expansion, beam search, sampled runs and given texts, saved round by
+round, one gesture each."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         samples_report,
     )
     from explorer.growth.samples import SampleProgress, sample_runs
+    from explorer.growth.texts import ScoreProgress, score_text, scored_texts
 
 __all__ = [
     "BeamProgress",
@@ -33,6 +34,7 @@ __all__ = [
     "SampleProgress",
     "SampleRun",
     "SamplesReport",
+    "ScoreProgress",
     "beam_runs",
     "expand",
     "finish_of",
@@ -44,6 +46,8 @@ __all__ = [
     "sample_runs",
     "sample_runs_of",
     "samples_report",
+    "score_text",
+    "scored_texts",
     "search_beams",
 ]
 
@@ -54,6 +58,7 @@ _HOMES: Final = {
     "sample_records": ("SampleBatch", "SampleRun", "sample_runs_of"),
     "sample_report": ("RunRow", "SamplesReport", "finish_of", "partings", "passes", "runs_csv", "samples_report"),
     "samples": ("SampleProgress", "sample_runs"),
+    "texts": ("ScoreProgress", "score_text", "scored_texts"),
 }
 
 

@@ -125,13 +125,13 @@ def test_c09_a_repetition_penalty_holds_the_end_token_down(smollm2_desk: Workspa
 
 
 def test_c16_every_token_of_a_text_is_scored_by_what_stands_before_it(smollm2_desk: Workspace) -> None:
-    scores = list(smollm2_desk.score(smollm2_desk.encode(FRANCE + " Paris").ids))
-    assert (scores[0].model_logprob, scores[0].rank) == (None, None)
-    logprobs = [score.model_logprob for score in scores[1:] if score.model_logprob is not None]
-    assert len(logprobs) == len(scores) - 1
-    assert max(logprobs) <= 0
-    assert (scores[-1].token_id, scores[-1].rank) == (PARIS, 1)
-    assert math.exp(logprobs[-1]) == about(0.7725)
+    first, *scores = smollm2_desk.score(smollm2_desk.encode(FRANCE + " Paris").ids)
+    assert first is None
+    judged = [score for score in scores if score is not None]
+    assert len(judged) == len(scores) == 5
+    assert max(score.model_logprob for score in judged) <= 0
+    assert (judged[-1].token_id, judged[-1].rank) == (PARIS, 1)
+    assert math.exp(judged[-1].model_logprob) == about(0.7725)
 
 
 def test_c16_scores_of_a_long_text_do_not_slip_where_calls_meet(smollm2_desk: Workspace) -> None:
@@ -141,7 +141,9 @@ def test_c16_scores_of_a_long_text_do_not_slip_where_calls_meet(smollm2_desk: Wo
     scores = list(smollm2_desk.score(ids))
     for place in (1, 63, 64, 65, 66, len(ids) - 1):
         alone = smollm2_desk.new_session(smollm2_desk.prompt_of_ids(ids[:place]))
-        assert math.exp(scores[place].model_logprob or 0) == pytest.approx(probability(alone, ids[place]), rel=1e-3)
+        score = scores[place]
+        assert score is not None
+        assert math.exp(score.model_logprob) == pytest.approx(probability(alone, ids[place]), rel=1e-3)
 
 
 # --- D: stopping ------------------------------------------------------------------------------------------------------

@@ -270,6 +270,18 @@ def test_an_impossible_token_is_null_with_a_flag(cli: Cli, table: Tables) -> Non
     assert (document["total_model_logprob"], document["perplexity"], document["excluded"]) == (None, None, 1)
 
 
+def test_a_text_to_score_may_stand_in_a_file(cli: Cli, table: Tables, tmp_path: Path) -> None:
+    rows = [{"after": ["A"], "probs": {"B": 0.25, "A": 0.75}}]
+    file = tmp_path / "text.txt"
+    file.write_text("AB", encoding="utf-8")
+    document = cli("score", "--model", table("abc", rows=rows), "--text-file", str(file), "--json").json
+    row = document["rows"][1]
+    assert row["preferred"]["text"] == "A"
+    assert document["bits_per_token"] == document["bits_per_character"] == pytest.approx(2, abs=1e-6)
+    twice = cli("score", "--model", table(), "--text", "AB", "--text-file", str(file))
+    assert (twice.code, twice.out) == (2, "")
+
+
 # --- what cannot be used ----------------------------------------------------------------------------------------------
 
 

@@ -12,6 +12,7 @@ from explorer.engine.client import Engine
 from explorer.models.base import Logits, TokenIds
 from explorer.models.table_model import TableModel
 from explorer.progress import CancelToken, ProgressCallback
+from explorer.scoring.judging import Judgement, ScoreQuestion, judge
 from explorer.session import Session
 from explorer.workspace import Workspace
 
@@ -58,6 +59,18 @@ class CountingEngine(Engine):
         self.before()
         self.calls.append(len(prefixes))
         return self._model.next_token_logits(prefixes, prompt_length=prompt_length)
+
+    def judge(
+        self,
+        question: ScoreQuestion,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Judgement:
+        return judge(self, question, progress, cancel)  # type: ignore[arg-type]  # the vocabulary is there
+
+    def encode(self, text: str) -> TokenIds:
+        return self._model.encode(text)
 
     def close(self) -> None:
         self.open = False

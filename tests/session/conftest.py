@@ -13,6 +13,7 @@ from explorer.engine.client import Engine
 from explorer.models.base import Logits, ModelInfo, ModelRef, TokenIds
 from explorer.models.table_model import TableModel
 from explorer.progress import CancelToken, ProgressCallback
+from explorer.scoring.judging import Judgement, ScoreQuestion, judge
 from explorer.text import ChatMessage
 from explorer.workspace import Workspace
 
@@ -62,6 +63,15 @@ class InProcessEngine(Engine):
         self.before_pass()
         self.passes += len(prefixes)
         return np.asarray(self.model.next_token_logits(prefixes, prompt_length=prompt_length))
+
+    def judge(
+        self,
+        question: ScoreQuestion,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Judgement:
+        return judge(self, question, progress, cancel)  # type: ignore[arg-type]  # the vocabulary is there
 
     def encode(self, text: str) -> TokenIds:
         assert self.model is not None
