@@ -16,6 +16,12 @@ def model_cache() -> Path:
     return Path(override) if override else user_cache_path(APP) / "models"
 
 
+def own_lessons() -> Path:
+    """The folder of the user's own lessons; ``TOKEN_TREE_LESSONS`` overrides it. It need not exist."""
+    override = os.environ.get("TOKEN_TREE_LESSONS")
+    return Path(override) if override else user_data_path(APP) / "lessons"
+
+
 def default_library() -> Path:
     """The SQLite library: ``TOKEN_TREE_LIBRARY``, else ``sessions/`` of a checkout, else in the user's data folder."""
     override = os.environ.get("TOKEN_TREE_LIBRARY")

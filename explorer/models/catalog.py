@@ -6,13 +6,13 @@ Importing this module costs no torch; it is loaded where a GGUF file is converte
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
@@ -23,9 +23,10 @@ from explorer.models.folder_model import identify_folder
 from explorer.models.hub_source import cached_models, hub_folder, is_hub_name
 from explorer.models.load_errors import corrupt, disk_full, explained, missing, not_writable, package_missing
 from explorer.models.model_cache import FileRecord, Manifest, ModelCache
+from explorer.models.table_format import parse_json
 from explorer.models.table_model import TableModel
 from explorer.models.wheel_source import WheelFile, fetch_wheel_file
-from explorer.paths import model_cache
+from explorer.paths import model_cache, own_lessons
 from explorer.progress import CancelToken, ProgressCallback
 
 TABLE_PREFIX = "table:"
@@ -179,12 +180,17 @@ def open_model(
 
 
 def lesson_model(name: str) -> TableModel:
-    """The table model of a built-in lesson. Raises `ModelLoadError` where there is no such lesson."""
-    lesson = files("resources") / "lessons" / f"{name}.json"
-    if not re.fullmatch(r"[a-z0-9-]+", name) or not lesson.is_file():
-        raise missing(f"{LESSON_PREFIX}{name}")
-    data = json.loads(lesson.read_text("utf-8"))
-    return TableModel.from_json(data["model"], source=f"{LESSON_PREFIX}{name}", name=name)
+    """The table model of a lesson, built-in or one's own. Raises `ModelLoadError` where there is no such lesson."""
+    source = f"{LESSON_PREFIX}{name}"
+    if not re.fullmatch(r"[a-z0-9-]+", name):
+        raise missing(source)
+    lesson: Traversable | Path = files("resources") / "lessons" / f"{name}.json"
+    if not lesson.is_file():
+        lesson = own_lessons() / f"{name}.json"
+    if not lesson.is_file():
+        raise missing(source)
+    data = parse_json(lesson.read_bytes(), name)
+    return TableModel.from_json(data.get("model") if isinstance(data, dict) else None, source=source, name=name)
 
 
 def _locate(ref: ModelRef, progress: ProgressCallback | None, cancel: CancelToken | None) -> tuple[Path, ModelIdentity]:
@@ -352,10 +358,11 @@ def _available_entry(name: str, model: KnownModel) -> ModelEntry:
 
 
 def _lesson_entries() -> list[ModelEntry]:
-    lessons = sorted(item.name for item in (files("resources") / "lessons").iterdir() if item.name.endswith(".json"))
+    built_in = sorted(item.name for item in (files("resources") / "lessons").iterdir() if item.name.endswith(".json"))
+    found = {name: f"resources/lessons/{name}" for name in built_in}
+    for file in sorted(own_lessons().glob("*.json")):
+        found.setdefault(file.name, str(file))
     return [
-        ModelEntry(
-            f"{LESSON_PREFIX}{name.removesuffix('.json')}", f"resources/lessons/{name}", None, 0, None, "installed", ""
-        )
-        for name in lessons
+        ModelEntry(f"{LESSON_PREFIX}{name.removesuffix('.json')}", source, None, 0, None, "installed", "")
+        for name, source in found.items()
     ]
