@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.caching import cached_property
 from explorer.decoding.float32 import FloatArray
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.processors import Comparison, Criterion, Dial, Stage, StepContext

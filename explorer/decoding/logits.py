@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.caching import cached_property
 from explorer.decoding.float32 import FloatArray, sort_keys
 from explorer.decoding.scores import IdArray, LiveScores
 from explorer.decoding.tail import Tail

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.caching import cached_property
 from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, sort_keys, total
 
 IdArray = NDArray[np.int32]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.caching import cached_property
 from explorer.decoding.float32 import DoubleArray, FloatArray
 
 BINS = 64

@@ -7,12 +7,12 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.caching import cached_property
 from explorer.decoding.distribution import Trace
 from explorer.decoding.float32 import DoubleArray, FloatArray, sort_keys
 from explorer.decoding.logits import LISTED, IdArray, Observation, SortedLogits, Tail, check_usable

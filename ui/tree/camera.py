@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 
+from explorer.caching import cached_property
 from ui.tree.arrays import FloatArray
 
 MARGIN = 24.0

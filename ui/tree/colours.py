@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor
 
+from explorer.caching import cached_property
 from explorer.i18n import tr
 from ui.format import LogUnit, decimal, logarithm, percent
 from ui.text.colouring import HIGHEST_SURPRISAL, how_colour

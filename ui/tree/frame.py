@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
+from explorer.caching import cached_property
 from ui.format import LogUnit
 from ui.theme import Colours
 from ui.tree.arrays import FloatArray, Ids

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QRectF, QSizeF
 
+from explorer.caching import cached_property
 from ui.tree.arrays import FloatArray, Ids, IntArray
 from ui.tree.boxes import LEAST_BOX, BoxSizes, Segment
 from ui.tree.options import Orientation

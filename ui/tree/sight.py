@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
 
+from explorer.caching import cached_property
 from ui.tree.arrays import BoolArray, FloatArray, Ids
 from ui.tree.boxes import BOX_HEIGHT
 from ui.tree.camera import Camera
