@@ -41,6 +41,19 @@ class Workspace:
         self.engine.close()
         self.store.close()
 
+    def open_library(self, library: Path, *, create: bool = True) -> None:
+        """Go on with another library; what was open is left, and written as far as it can be. The model stays.
+
+        Raises `StoreError`; then everything stays as it was.
+        """
+        store = SessionStore.open(library, create=create)
+        if self.session is not None:
+            self.session.save()
+            self._leave_session()
+        self.session = None
+        self.store.close()
+        self.store = store
+
     # --- models ------------------------------------------------------------------------------------------------------
 
     def open_model(

@@ -38,16 +38,16 @@ def export_file(store: SessionStore, session_id: int, path: Path) -> None:
     write_bytes(path, data)
 
 
-def import_file(store: SessionStore, path: Path) -> Imported:
+def import_file(store: SessionStore, path: Path, *, as_copy: bool = False) -> Imported:
     """Take a file's session over into a library, with the numbers of its nodes and commands unchanged.
 
-    In one transaction: it is there whole or not at all. Raises `SharingError` for a file that holds no session, and
-    `StoreError`.
+    In one transaction: it is there whole or not at all. ``as_copy`` adds it also where it is known, under a name of its
+    own. Raises `SharingError` for a file that holds no session, and `StoreError`.
     """
     shared = read_session(unpack(read_bytes(path)))
     observations = shared.observations
     twin = store.library.find(shared.card.uuid)
-    if twin is not None:
+    if twin is not None and not as_copy:
         content = session_content(shared.stored, shared.vocabulary, observations.items())
         if content == _content(store, twin):
             store.library.restore([twin])

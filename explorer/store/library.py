@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +32,17 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from explorer.store import documents, loading, values
 from explorer.store.records import SessionCard, SessionSummary
 from explorer.store.search_text import tree_text
-from explorer.store.tables import CardRow, ModelRow, NodeRow, PromptRow, SessionRow, TagRow, TextRow, VocabularyRow
+from explorer.store.tables import (
+    CardRow,
+    ModelRow,
+    NodeRow,
+    ObservationRow,
+    PromptRow,
+    SessionRow,
+    TagRow,
+    TextRow,
+    VocabularyRow,
+)
 from explorer.text import Vocabulary
 from explorer.tree import ROOT
 
@@ -41,6 +51,7 @@ Transaction = Callable[..., AbstractContextManager[Connection]]
 _SEARCH: Final = table("session_search", column("rowid"), column("session_search"))
 _TRIGRAM: Final = 3  # the index knows no shorter pieces
 _EXCERPTS: Final = 200  # sessions whose excerpt is looked for
+_NODE_BYTES: Final = 350  # of a node with its step and command, as measured
 _AROUND: Final = 40  # characters before and after what was found
 LONGEST_TAG: Final = 60
 
@@ -59,6 +70,16 @@ class LibraryQuery:
     limit: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SessionsWeight:
+    """How much some sessions hold; ``bytes`` is about what they take of the file."""
+
+    sessions: int
+    nodes: int
+    steps: int
+    bytes: int
+
+
 class Library:
     """Operations on the list of a store; each is one transaction. Raises `StoreError` as the store does."""
 
@@ -75,6 +96,42 @@ class Library:
             chosen = _chosen(query, terms)
             excerpts = _excerpts(connection, chosen, terms) if terms else {}
             return loading.summaries(connection, chosen, excerpts)
+
+    def ids(self, query: LibraryQuery = LibraryQuery()) -> list[int]:
+        """The numbers of what fits, the last changed first: ten thousand in some hundredths of a second."""
+        with self._read() as connection:
+            return list(connection.scalars(_chosen(query, search_terms(query.words))))
+
+    def page(self, session_ids: Iterable[int], words: str = "") -> list[SessionSummary]:
+        """The lines of a few sessions, in the order given and without those that are gone; with excerpts of where
+        ``words`` stand."""
+        wanted, terms = list(session_ids), search_terms(words)
+        chosen = select(SessionRow.id).where(SessionRow.id.in_(wanted))
+        with self._read() as connection:
+            excerpts = _excerpts(connection, chosen, terms) if terms else {}
+            found = {summary.id: summary for summary in loading.summaries(connection, chosen, excerpts)}
+        return [found[session_id] for session_id in wanted if session_id in found]
+
+    def counts(self) -> tuple[int, int]:
+        """How many sessions are outside the trash, and how many in it."""
+        with self._read() as connection:
+            listed = connection.scalar(select(func.count()).where(CardRow.trashed.is_(None)))
+            trashed = connection.scalar(select(func.count()).where(CardRow.trashed.is_not(None)))
+        return listed or 0, trashed or 0
+
+    def weight(self, session_ids: Iterable[int]) -> SessionsWeight:
+        """How much sessions hold; of those that are there."""
+        row = select(SessionRow.node_count, SessionRow.step_count).where(SessionRow.id == bindparam("id"))
+        seen = select(func.sum(func.length(ObservationRow.data))).where(ObservationRow.session_id == bindparam("id"))
+        sessions = nodes = steps = size = 0
+        with self._read() as connection:
+            for session_id in session_ids:
+                found = connection.execute(row, {"id": session_id}).one_or_none()
+                if found is not None:
+                    observed = connection.scalar(seen, {"id": session_id})
+                    sessions, nodes, steps = sessions + 1, nodes + found.node_count, steps + found.step_count
+                    size += (observed or 0) + _NODE_BYTES * found.node_count
+        return SessionsWeight(sessions, nodes, steps, size)
 
     def session(self, session_id: int) -> SessionSummary:
         """One session's line in the list, also of one in the trash. Raises KeyError where there is none."""
@@ -171,6 +228,15 @@ class Library:
         with self._write() as connection:
             for session_id in session_ids:
                 connection.execute(delete(TagRow).where(TagRow.session_id == session_id, TagRow.tag == tag))
+                describe(connection, session_id)
+
+    def set_tags(self, tags: Mapping[int, Iterable[str]]) -> None:
+        """Give sessions, by their numbers, these tags and no others. Raises ValueError as `add_tag` does."""
+        with self._write() as connection:
+            for session_id, names in tags.items():
+                connection.execute(delete(TagRow).where(TagRow.session_id == session_id))
+                for tag in dict.fromkeys(clean_tag(name) for name in names):
+                    connection.execute(insert(TagRow), {"session_id": session_id, "tag": tag})
                 describe(connection, session_id)
 
     def rename_tag(self, old: str, new: str) -> None:

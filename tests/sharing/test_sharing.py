@@ -72,6 +72,19 @@ def test_another_state_of_the_same_session_comes_beside_it(
     assert target.load(second.session).nodes == source.load(1).nodes
 
 
+def test_a_known_session_comes_as_a_copy_where_that_is_asked_for(
+    source: SessionStore, target: SessionStore, tmp_path: Path
+) -> None:
+    path = tmp_path / "session.ttsession"
+    export_file(source, 1, path)
+    first = import_file(target, path)
+    second = import_file(target, path, as_copy=True)
+    assert second.session != first.session
+    assert target.library.session(second.session).uuid != target.library.session(first.session).uuid
+    assert target.load(second.session).nodes == target.load(first.session).nodes
+    assert import_file(target, path) == replace(first, fate="known")  # the original is still the one that is known
+
+
 def test_a_file_appears_whole_or_not_at_all(source: SessionStore, tmp_path: Path) -> None:
     with pytest.raises(SharingError) as caught:
         export_file(source, 1, tmp_path / "nowhere" / "session.ttsession")

@@ -13,6 +13,7 @@ from explorer.store import SessionStore
 from explorer.store.database import connect
 from explorer.store.library import LONGEST_TAG, LibraryQuery, search_terms
 from explorer.store.search_text import tree_text
+from explorer.store.watching import Watch
 from explorer.text import Prompt, Vocabulary
 from explorer.tree import ROOT, Node
 
@@ -198,3 +199,53 @@ def test_the_index_is_what_the_texts_say(store: SessionStore, library: Path) -> 
     store.delete_session(two)
     with closing(connect(library, "write")) as connection:
         connection.execute("INSERT INTO session_search(session_search, rank) VALUES ('integrity-check', 1)")
+
+
+def test_a_page_has_the_sessions_asked_for_in_that_order_and_their_excerpts(store: SessionStore) -> None:
+    one, two, three = add(store, "One"), add(store, "Two"), add(store, "Three", "has a needle in it")
+    assert store.library.ids() == [three, two, one]
+    assert [summary.id for summary in store.library.page([one, 77, three])] == [one, three]
+    assert store.library.ids(LibraryQuery("needle")) == [three]
+    (found_there,) = store.library.page([three], "needle")
+    assert "needle" in found_there.excerpt
+    store.library.trash([two])
+    assert store.library.ids() == [three, one]
+    assert store.library.ids(LibraryQuery(trash=True)) == [two]
+    assert store.library.counts() == (2, 1)
+
+
+def test_the_weight_of_sessions_is_what_they_hold(store: SessionStore) -> None:
+    one, two = add(store), add(store)
+    grow(store, one, "早|餐|喝", "早| Paris")
+    weight = store.library.weight([one, two, 77])
+    assert (weight.sessions, weight.nodes, weight.steps) == (2, 4, 0)
+    assert store.library.weight([two]).bytes == 0
+    before = weight.bytes
+    store.save_observation(two, ROOT, samples.observation(size=len(WORDS)))
+    assert store.library.weight([one, two]).bytes > before
+
+
+def test_a_watch_notices_every_writer_but_no_reader(store: SessionStore) -> None:
+    one = add(store)
+    with Watch(store.path) as watch, SessionStore.open(store.path) as other:
+        assert not watch.changed()
+        store.library.set_star([one], True)
+        assert watch.changed()
+        assert not watch.changed()
+        other.library.set_note(one, "seen")
+        assert watch.changed()
+        other.library.sessions()
+        store.load(one)
+        assert not watch.changed()
+
+
+def test_tags_are_set_as_a_whole_and_found(store: SessionStore) -> None:
+    one, two = add(store), add(store)
+    store.library.add_tag([one, two], "old")
+    store.library.set_tags({one: ["b", "a", "a"], two: []})
+    assert store.library.session(one).tags == ("a", "b")
+    assert store.library.session(two).tags == ()
+    assert found(store, "old") == []
+    with pytest.raises(ValueError, match="characters"):
+        store.library.set_tags({one: [" "]})
+    assert store.library.session(one).tags == ("a", "b")
