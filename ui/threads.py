@@ -214,12 +214,19 @@ class PreviewThread:
         self._bridge = bridge
         self._condition = threading.Condition()
         self._request: PreviewRequest | None = None
+        self._busy = False
         self._shown_at = 0.0
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="preview", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
+
+    @property
+    def resting(self) -> bool:
+        """Whether the latest request was answered."""
+        with self._condition:
+            return self._request is None and not self._busy
 
     def ask(self, request: PreviewRequest) -> None:
         with self._condition:
@@ -237,10 +244,12 @@ class PreviewThread:
     def _run(self) -> None:
         while True:
             with self._condition:
+                self._busy = False
                 self._condition.wait_for(lambda: self._request is not None or self._closing)
                 if self._closing or self._request is None:
                     return
                 request, self._request = self._request, None
+                self._busy = True
             try:
                 distribution: Distribution = evaluate(request.logits, request.sampling, request.context)
             except ExplorerError as error:

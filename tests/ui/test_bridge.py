@@ -78,7 +78,7 @@ def test_short_jobs_are_served_between_the_items_of_a_stream(qtbot: QtBot, threa
         owned.append("stream ended")
 
     thread.post("stream", stream, done=done)
-    assert asked.wait(5)
+    assert asked.wait(60)
     thread.post("short", lambda owned, job: owned.append("short"), done=done)
     qtbot.waitUntil(lambda: len(done.told) == 2)
 
@@ -117,7 +117,7 @@ def test_cancel_ends_a_stream_between_two_items_and_keeps_what_was_done(
             yield
 
     thread.post("stream", stream, done=done, cancelled=cancelled)
-    assert began.wait(5)
+    assert began.wait(60)
     thread.stop()
     qtbot.waitUntil(lambda: bool(cancelled.told))
     assert done.told == []
@@ -131,12 +131,12 @@ def test_stop_cancels_what_waits_as_well(qtbot: QtBot, thread: JobThread[list[st
 
     def wait(owned: list[str], job: JobContext) -> None:
         began.set()
-        go_on.wait(5)
+        go_on.wait(60)
         job.cancel.raise_if_cancelled()
 
     thread.post("waits", wait, done=done, cancelled=cancelled)
     thread.post("queued", lambda owned, job: owned.append("ran"), done=done, cancelled=cancelled)
-    assert began.wait(5)
+    assert began.wait(60)
     thread.stop()
     go_on.set()
     qtbot.waitUntil(lambda: len(cancelled.told) == 2)
@@ -179,7 +179,7 @@ def test_an_unforeseen_error_is_told_with_its_traceback_and_the_thread_lives(
 
 def test_forgotten_jobs_reach_nobody(qtbot: QtBot, bridge: Bridge, thread: JobThread[list[str]]) -> None:
     forgotten, done, go_on = Outcomes(), Outcomes(), threading.Event()
-    thread.post("old", lambda owned, job: go_on.wait(5), done=forgotten)
+    thread.post("old", lambda owned, job: go_on.wait(60), done=forgotten)
     bridge.forget()
     go_on.set()
     thread.post("new", lambda owned, job: None, done=done)
@@ -258,7 +258,7 @@ def test_progress_is_told_before_the_outcome_and_only_the_latest(
 ) -> None:
     told: list[Any] = []
     go_on = threading.Event()
-    job = thread.post("waits", lambda owned, job: go_on.wait(5), progress=told.append, done=told.append)
+    job = thread.post("waits", lambda owned, job: go_on.wait(60), progress=told.append, done=told.append)
     for step in range(50):
         bridge.put(Advanced(job.number, Progress("Working", step, 50)))
     bridge.put(Done(job.number, "outcome"))
@@ -309,7 +309,7 @@ def test_closing_cancels_a_job_that_listens_and_joins_the_thread(bridge: Bridge)
 
     thread.start()
     thread.post("works", work)
-    assert began.wait(5)
+    assert began.wait(60)
     assert thread.close(5)
     assert ended.is_set()
 
@@ -320,11 +320,11 @@ def test_closing_says_when_a_job_does_not_return(bridge: Bridge) -> None:
 
     def work(owned: None, job: JobContext) -> None:
         began.set()
-        go_on.wait(10)
+        go_on.wait(60)
 
     thread.start()
     thread.post("works", work)
-    assert began.wait(5)
+    assert began.wait(60)
     assert not thread.close(0.05)
     go_on.set()
     assert thread.close(5)

@@ -68,7 +68,7 @@ def lesson(program: Explorer, qtbot: QtBot) -> Explorer:
 
 @pytest.fixture
 def settle() -> Settle:
-    """Wait until a session is shown, nothing is being computed, and nothing waits."""
+    """Wait until a session is shown, nothing is being computed for any panel, and nothing waits."""
     return _settle
 
 
@@ -107,12 +107,16 @@ def _begin(qapp: QApplication, library: Path, settings: Path, opener: str) -> Ex
 
 
 def _settle(explorer: Explorer) -> None:
-    bridge = explorer.bridge
+    bridge, session = explorer.bridge, explorer.session
+    threads = (explorer.session_thread, explorer.model_thread, explorer.preview_thread, explorer.analysis_thread)
+    # Set when something has changed: what they will ask for belongs to what the test did.
+    timers = (explorer.reading._timer, explorer.runs._overlay_timer, explorer.window.why._rest)
 
     def quiet() -> bool:
-        # In this order: who rests has reported before it rests.
-        rests = explorer.session_thread.resting and explorer.model_thread.resting
-        return rests and not bridge.pending and not bridge.busy and explorer.session.view is not None
+        # In this order: who rests has reported before it rests, and what was reported may have set a timer.
+        if not all(thread.resting for thread in threads) or bridge.pending or bridge.busy:
+            return False
+        return session.view is not None and not any(timer.isActive() for timer in timers)
 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not quiet():

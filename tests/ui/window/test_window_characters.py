@@ -20,7 +20,7 @@ Press = Callable[..., None]
 def test_on_the_lesson(lesson: Explorer, press: Press, settle: Settle, qtbot: QtBot) -> None:
     lesson.window.show_dock("characters")
     panel = lesson.window.characters
-    qtbot.waitUntil(lambda: len(panel.groups) > 0)
+    settle(lesson)
     assert [(group.unit.text, round(group.model, 4)) for group in panel.groups[:3]] == [
         ("豆", 0.6652),
         ("咖", 0.2447),
@@ -50,12 +50,12 @@ def test_half_characters_of_a_real_model_are_resolved(start: Start, settle: Sett
     explorer.window.show_dock("characters")
     panel = explorer.window.characters
     panel._unit.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: len(panel.groups) > 0, timeout=60_000)
+    settle(explorer)
     before, _ = open_mass(panel.groups)
     assert before > 0.5  # most tokens only begin a word
     panel.resolve.click()
     settle(explorer)
-    qtbot.waitUntil(lambda: "after looking ahead" in panel.said.text(), timeout=60_000)
+    assert "after looking ahead" in panel.said.text()
     after, _ = open_mass(panel.groups)
     assert after < before / 2
     assert sum(group.model for group in panel.groups) == pytest.approx(1.0, abs=1e-3)

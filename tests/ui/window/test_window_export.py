@@ -224,7 +224,7 @@ def test_writing_can_be_stopped(
     dialog.file_edit.setText(str(tmp_path / "x.svg"))
     previewed(branched, dialog, settle)
     QTest.keyClick(dialog.file_edit, Qt.Key.Key_Return)
-    assert held.wait(10)
+    assert held.wait(60)
     QTest.qWait(30)
     assert dialog.busy
     assert not dialog.form.isEnabled()
@@ -282,7 +282,7 @@ def test_the_window_may_close_while_a_picture_is_painted(
     dialog.form.choose_format("png")
     dialog.file_edit.setText(str(tmp_path / "x.png"))
     dialog.export_requested.emit()
-    assert begun.wait(10)
+    assert begun.wait(60)
     explorer.window.close()
     explorer.close()
     assert not (tmp_path / "x.png").exists()

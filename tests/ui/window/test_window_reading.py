@@ -43,7 +43,7 @@ def test_a_slider_moves_the_shares_of_the_whole_tree(
     window.settings.row("top_k").changed.emit(1, False)
     window.settings.commit()
     settle(lesson)
-    qtbot.waitUntil(lambda: edges(lesson)[2] == 0.0)
+    assert edges(lesson)[2] == 0.0
     assert lesson.session.current == before
     window.actions_["read_recorded"].trigger()
     settle(lesson)
