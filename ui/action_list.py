@@ -290,6 +290,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         ("Q",),
     ),
     ActionSpec(
+        "score",
+        N_("Score a text…"),
+        N_("See how likely the model holds every token of a given text, beside what it would write itself."),
+        ("T",),
+    ),
+    ActionSpec(
         "stop",
         N_("Stop"),
         N_("Stop after the pass in progress; what is finished stays. Once more ends the model's process."),

@@ -44,6 +44,7 @@ from ui.controllers.query_controller import QueryController
 from ui.controllers.reading_controller import ReadingController
 from ui.controllers.ruler_controller import RulerController
 from ui.controllers.runs_controller import RunsController
+from ui.controllers.score_controller import ScoreController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.settings_controller import SettingsController
 from ui.controllers.speed_controller import SpeedController
@@ -172,6 +173,9 @@ class Explorer(QObject):
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
         self.queries = QueryController(
+            window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
+        )
+        self.scores = ScoreController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)

@@ -40,6 +40,7 @@ from ui.panels.welcome_card import WelcomeCard
 from ui.preferences import Preferences
 from ui.queries.panel import QueryPanel
 from ui.ruler.panel import RulerPanel
+from ui.score.panel import ScorePanel
 from ui.text.path_text import PathText
 from ui.tree.canvas import TreeCanvas
 from ui.tree.view_bar import ViewBar
@@ -48,7 +49,7 @@ from ui.why.panel import WhyPanel
 _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
-_ON_DEMAND = ("runs", "beams", "queries")  # shown once there is something to see in them
+_ON_DEMAND = ("runs", "beams", "queries", "score")  # shown once there is something to see in them
 _FRONT = ("settings", "why")  # of each row of tabs
 
 
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
         self.runs = RunsPanel()
         self.beams = BeamsPanel()
         self.queries = QueryPanel()
+        self.score = ScorePanel()
         self.banner = StopBanner()
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
@@ -168,6 +170,7 @@ class MainWindow(QMainWindow):
             ("runs", tr("Runs"), self.runs),
             ("beams", tr("Beams"), self.beams),
             ("queries", tr("Questions"), self.queries),
+            ("score", tr("Score"), self.score),
         )
         docks = {}
         for name, title, widget in contents:

@@ -127,6 +127,7 @@ MENUS: tuple[Menu, ...] = (
             "sample_runs",
             "beam",
             "query",
+            "score",
             SEPARATOR,
             "stop",
             SEPARATOR,

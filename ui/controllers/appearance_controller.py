@@ -50,9 +50,9 @@ class AppearanceController(QObject):
 
     def _show(self) -> None:
         window, unit = self._window, self._preferences.log_unit
-        tables = (window.candidates, window.runs, window.beams, window.queries)
+        tables = (window.candidates, window.runs, window.beams, window.queries, window.score)
         for view in (*tables, window.path, window.tree, window.status, *window.explain):
             view.set_log_unit(unit)
-        for coloured in (window.tree, window.path):
+        for coloured in (window.tree, window.path, window.score):
             coloured.set_colour_map(self._preferences.colour_map)
         window.tree.set_animated(not self._preferences.flag("motion_off"))

@@ -104,6 +104,10 @@ class Popover(Card):
     def hint(self) -> QLabel:
         return self._hint
 
+    @property
+    def refusal(self) -> str:
+        return self._refusal.text()
+
     # --- for subclasses ----------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:

@@ -139,6 +139,13 @@ class TokenArea(QAbstractScrollArea):
             self._highlighted = cell
             self.viewport().update()
 
+    def set_cursor(self, cell: int, *, scroll: bool = False) -> None:
+        """Put the keyboard's place on a cell, -1 for none, and bring it into sight where ``scroll`` says so."""
+        self._cursor = cell
+        if scroll and cell != NOTHING:
+            self._scroll_to(cell)
+        self.viewport().update()
+
     def cell_rect(self, cell: int) -> QRect:
         """Where a cell stands in the viewport now."""
         top = MARGIN + self._flow.line[cell] * self._row_height - self.verticalScrollBar().value()
