@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import Final
 
-from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord
-from explorer.tree import NodeId
+from explorer.store.records import REDO, UNDO, CommandRecord, CommandState, SessionState, StepRecord, StoredSession
+from explorer.tree import NodeId, TokenTree
 
 # Kept as evidence, but there is nothing in them to take back.
-_NOT_UNDOABLE = frozenset({"stop", "environment"})
+NOT_UNDOABLE: Final = frozenset({"stop", "environment", UNDO, REDO})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Journal:
     """Commands in order, each done, undone or abandoned. Pure bookkeeping: applies nothing itself.
 
     A new command after an undo abandons what was undone: it leaves the redo list but stays in the journal, its nodes
-    hidden and not lost.
+    hidden and not lost. Undo and redo are kept too, as commands that change nothing by themselves, so that the session
+    can be told as it happened.
     """
 
     def __init__(self, commands: Iterable[CommandRecord] = ()) -> None:
@@ -62,16 +64,29 @@ class Journal:
     def redo_kind(self) -> str | None:
         return self._undone[-1][0].kind if self._undone else None
 
+    @property
+    def undo_seqs(self) -> tuple[int, ...]:
+        """The commands that `undo` would take back."""
+        return tuple(command.seq for command in self._done[-1]) if self._done else ()
+
+    @property
+    def redo_seqs(self) -> tuple[int, ...]:
+        return tuple(command.seq for command in self._undone[-1]) if self._undone else ()
+
     def append(self, command: CommandRecord) -> tuple[int, ...]:
         """Add a command that was just done; returns the seqs it abandoned."""
         abandoned: tuple[int, ...] = ()
-        if command.kind not in _NOT_UNDOABLE:
+        if command.kind not in NOT_UNDOABLE:
             abandoned = tuple(c.seq for gesture in self._undone for c in gesture)
             self._mark(abandoned, "abandoned")
             self._undone.clear()
         self._keep(command)
         _push(self._done, command)
         return abandoned
+
+    def keep(self, command: CommandRecord) -> None:
+        """Add the record of an undo or a redo: it abandons nothing, and is not undone itself."""
+        self._keep(command)
 
     def draws_at(self, node_id: NodeId) -> tuple[StepRecord, ...]:
         """The draws made at a node and not taken back, in order, with the settings then in force."""
@@ -91,7 +106,7 @@ class Journal:
         gesture = self._done.pop()
         self._undone.append(gesture)
         for command in reversed(gesture):
-            state = _carry_over(state, command.after, command.before)
+            state = state.carried_over(command.after, command.before)
         state = replace(state, current=gesture[0].before.current)
         return self._reversal(
             gesture,
@@ -108,7 +123,7 @@ class Journal:
         gesture = self._undone.pop()
         self._done.append(gesture)
         for command in gesture:
-            state = _carry_over(state, command.before, command.after)
+            state = state.carried_over(command.before, command.after)
         state = replace(state, current=gesture[-1].after.current)
         return self._reversal(
             gesture,
@@ -142,7 +157,7 @@ class Journal:
 
 
 def _push(stack: list[list[CommandRecord]], command: CommandRecord) -> None:
-    if command.kind in _NOT_UNDOABLE:
+    if command.kind in NOT_UNDOABLE:
         return
     if stack and stack[-1][0].group == command.group:
         stack[-1].append(command)
@@ -150,9 +165,25 @@ def _push(stack: list[list[CommandRecord]], command: CommandRecord) -> None:
         stack.append([command])
 
 
-def _carry_over(state: SessionState, old: SessionState, new: SessionState) -> SessionState:
-    """``state`` with the fields in which ``old`` and ``new`` differ taken from ``new``."""
-    changed = {
-        f.name: getattr(new, f.name) for f in fields(SessionState) if getattr(old, f.name) != getattr(new, f.name)
-    }
-    return replace(state, **changed)
+def check_history(stored: StoredSession) -> None:
+    """What is visible must be what the commands made of it, and undoing and redoing all of them must not fail later.
+
+    Raises ValueError, or what a tree or a journal raises for what does not fit together.
+    """
+    visible: set[NodeId] = set()
+    for command in stored.commands:
+        if command.state == "done":
+            visible |= {node.id for node in command.added} | command.revealed
+            visible -= command.hidden
+    if visible | stored.hidden != {node.id for node in stored.nodes} or visible & stored.hidden:
+        raise ValueError("other nodes are hidden than the commands have hidden")
+    tree = TokenTree()
+    for node in stored.nodes:
+        tree.add(node)
+    tree.hide(stored.hidden)
+    journal, state = Journal(stored.commands), stored.state
+    for turn in (journal.undo, journal.redo):
+        while (reversal := turn(state)) is not None:
+            tree.reveal(reversal.reveal)
+            tree.hide(reversal.hide)
+            state = reversal.state

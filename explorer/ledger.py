@@ -14,7 +14,16 @@ from explorer.messages import StoreError, UserMessage
 from explorer.models.base import Environment, ModelInfo
 from explorer.outbox import Outbox
 from explorer.store import SessionStore
-from explorer.store.records import CommandRecord, CommandState, SessionState, StepRecord, StoredSession
+from explorer.store.records import (
+    REDO,
+    REVERSED,
+    UNDO,
+    CommandRecord,
+    CommandState,
+    SessionState,
+    StepRecord,
+    StoredSession,
+)
 from explorer.text import Vocabulary
 from explorer.tree import NodeId, TokenTree
 
@@ -72,6 +81,14 @@ class Ledger:
         return self._journal.redo_kind
 
     @property
+    def undo_seqs(self) -> tuple[int, ...]:
+        return self._journal.undo_seqs
+
+    @property
+    def redo_seqs(self) -> tuple[int, ...]:
+        return self._journal.redo_seqs
+
+    @property
     def unsaved(self) -> int:
         """Writes that are not in the library yet; `save_error` says why."""
         return len(self._outbox)
@@ -110,13 +127,13 @@ class Ledger:
         self._outbox.write(lambda: self._store.append(self.saved_id(), command))
         return command
 
-    def undo(self) -> Reversal | None:
+    def undo(self, origin: str) -> Reversal | None:
         """Take the last gesture back; None where there is none."""
-        return self._reverse(self._journal.undo(self.state), "undone")
+        return self._reverse(self._journal.undo(self.state), "undone", origin)
 
-    def redo(self) -> Reversal | None:
+    def redo(self, origin: str) -> Reversal | None:
         """Bring the last undone gesture again from its recorded outcome; None where there is none."""
-        return self._reverse(self._journal.redo(self.state), "done")
+        return self._reverse(self._journal.redo(self.state), "done", origin)
 
     def move(self, node_id: NodeId) -> None:
         """Make a node the current one: navigation, remembered where the library is at hand, but no command."""
@@ -180,12 +197,24 @@ class Ledger:
     def _create(self) -> None:
         self.id = self._store.create_session(self.state, self._model, self._vocabulary, self.created)
 
-    def _reverse(self, reversal: Reversal | None, new_state: Literal["done", "undone"]) -> Reversal | None:
-        if reversal is not None:
-            self.tree.reveal(reversal.reveal)
-            self.tree.hide(reversal.hide)
-            self.state = reversal.state
-            self._write_states(reversal.seqs, new_state, reversal.hide, reversal.reveal, reversal.state)
+    def _reverse(self, reversal: Reversal | None, new_state: Literal["done", "undone"], origin: str) -> Reversal | None:
+        if reversal is None:
+            return None
+        self.tree.reveal(reversal.reveal)
+        self.tree.hide(reversal.hide)
+        record = CommandRecord(
+            seq=self.next_seq,
+            group=self.next_seq,
+            kind=UNDO if new_state == "undone" else REDO,
+            origin=origin,
+            at=datetime.now(UTC),
+            before=self.state,
+            after=reversal.state,
+            details={REVERSED: list(reversal.seqs)},
+        )
+        self.state = reversal.state
+        self._journal.keep(record)
+        self._write_states(reversal.seqs, new_state, reversal.hide, reversal.reveal, reversal.state, record)
         return reversal
 
     def _write_states(
@@ -195,9 +224,12 @@ class Ledger:
         hidden: frozenset[NodeId],
         revealed: frozenset[NodeId],
         after: SessionState,
+        record: CommandRecord | None = None,
     ) -> None:
         states = dict.fromkeys(seqs, new_state)
-        self._outbox.write(lambda: self._store.set_command_states(self.saved_id(), states, hidden, revealed, after))
+        self._outbox.write(
+            lambda: self._store.set_command_states(self.saved_id(), states, hidden, revealed, after, record)
+        )
 
     def _all_observations(self) -> Iterator[tuple[NodeId, Observation]]:
         """What the library knows of this session's nodes, and what waits with the commands not written yet."""

@@ -105,6 +105,16 @@ class SessionReading:
         return self._ledger.redo_kind
 
     @property
+    def undo_seqs(self) -> tuple[int, ...]:
+        """The commands that `undo` would take back."""
+        return self._ledger.undo_seqs
+
+    @property
+    def redo_seqs(self) -> tuple[int, ...]:
+        """The commands that `redo` would bring again."""
+        return self._ledger.redo_seqs
+
+    @property
     def unsaved(self) -> int:
         """Writes that are not in the library yet; `save_error` says why."""
         return self._ledger.unsaved

@@ -170,11 +170,11 @@ class Session(SessionReading):
 
     def undo(self, origin: str = "user") -> Change | None:
         """Take the last gesture back; None when there is none. Never calls the model."""
-        return self._emit_reversal("undo", self._ledger.undo(), origin)
+        return self._emit_reversal("undo", self._ledger.undo(origin), origin)
 
     def redo(self, origin: str = "user") -> Change | None:
         """Bring the last undone gesture again from its recorded outcome; None when there is none."""
-        return self._emit_reversal("redo", self._ledger.redo(), origin)
+        return self._emit_reversal("redo", self._ledger.redo(origin), origin)
 
     def save(self) -> bool:
         """Try again to write what could not be written; True when everything is on disk."""

@@ -18,14 +18,24 @@ from explorer.decoding.stopping import StopEvent
 from explorer.growth.beams import beam_runs
 from explorer.growth.sample_records import sample_runs_of
 from explorer.i18n import N_
-from explorer.journal import Journal
+from explorer.journal import check_history
 from explorer.messages import ExplorerError
 from explorer.models.base import Environment, ModelIdentity, ModelInfo
 from explorer.sharing.archive import refused
 from explorer.sharing.document import CommandPart, EdgePart, ModelPart, SessionPart, StatePart
 from explorer.store import values
 from explorer.store.library import clean_tag
-from explorer.store.records import CommandRecord, SessionCard, SessionState, StepRecord, StopRecord, StoredSession
+from explorer.store.records import (
+    REDO,
+    REVERSED,
+    UNDO,
+    CommandRecord,
+    SessionCard,
+    SessionState,
+    StepRecord,
+    StopRecord,
+    StoredSession,
+)
 from explorer.text import ChatMessage, Prompt, Vocabulary
 from explorer.tree import ROOT, Edge, Node, NodeId, TokenTree
 
@@ -94,7 +104,7 @@ class _Reader:
         )
         if stored.state.current not in self._tree:
             raise ValueError(f"the current node {stored.state.current} is hidden")
-        _check_history(stored)
+        check_history(stored)
         beam_runs(commands, self._tree)
         sample_runs_of(commands)
         tags = tuple(clean_tag(tag) for tag in part.card.tags)
@@ -141,6 +151,8 @@ class _Reader:
     def _command(self, part: CommandPart) -> CommandRecord:
         if part.kind == "environment":
             _environment(part.details)
+        if part.kind in (UNDO, REDO):
+            _reversed(part)
         return CommandRecord(
             seq=part.seq,
             group=part.group,
@@ -186,27 +198,6 @@ class _Reader:
         return found
 
 
-def _check_history(stored: StoredSession) -> None:
-    """What is visible must be what the commands made of it, and undoing and redoing all of them must not fail later."""
-    visible: set[NodeId] = set()
-    for command in stored.commands:
-        if command.state == "done":
-            visible |= {node.id for node in command.added} | command.revealed
-            visible -= command.hidden
-    if visible | stored.hidden != {node.id for node in stored.nodes} or visible & stored.hidden:
-        raise ValueError("other nodes are hidden than the commands have hidden")
-    tree = TokenTree()
-    for node in stored.nodes:
-        tree.add(node)
-    tree.hide(stored.hidden)
-    journal, state = Journal(stored.commands), stored.state
-    for turn in (journal.undo, journal.redo):
-        while (reversal := turn(state)) is not None:
-            tree.reveal(reversal.reveal)
-            tree.hide(reversal.hide)
-            state = reversal.state
-
-
 def _model(part: ModelPart) -> ModelInfo:
     data = part.model_dump()
     notes = [(msgid, params) for msgid, params in part.notes]
@@ -228,6 +219,14 @@ def _environment(details: Mapping[str, Any]) -> None:
     texts = (noted.device, noted.device_name, noted.dtype, noted.platform, *noted.versions, *noted.versions.values())
     if not all(isinstance(text, str) for text in texts) or not isinstance(noted.threads, int):
         raise ValueError("an environment that none is")
+
+
+def _reversed(part: CommandPart) -> None:
+    seqs = part.details.get(REVERSED)
+    if not isinstance(seqs, list) or not all(type(seq) is int and 0 < seq < part.seq for seq in seqs):
+        raise ValueError(f"command {part.seq} takes back or brings again what is no command before it")
+    if any((part.added, part.hidden, part.revealed, part.steps, part.stops)):
+        raise ValueError(f"command {part.seq} takes back or brings again and does something else as well")
 
 
 def _edge(part: EdgePart) -> Edge:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from explorer.decoding.logits import Observation
 from explorer.decoding.params import Settings
@@ -15,6 +15,11 @@ from explorer.text import Prompt
 from explorer.tree import HowChosen, Node, NodeId
 
 CommandState = Literal["done", "undone", "abandoned"]
+UNDO: Final = "undo"
+REDO: Final = "redo"
+REVERSED: Final = "seqs"
+"""In the details of an undo or a redo: the commands it took back or brought again, in their order. It hides, reveals
+and adds nothing by itself: what it did is the inverse, or the repetition, of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,11 @@ class SessionState:
     seed: int
     next_draw_index: int
     current: NodeId
+
+    def carried_over(self, old: SessionState, new: SessionState) -> SessionState:
+        """This state with the fields in which ``old`` and ``new`` differ taken from ``new``."""
+        names = (f.name for f in fields(SessionState))
+        return replace(self, **{name: getattr(new, name) for name in names if getattr(old, name) != getattr(new, name)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,8 +135,12 @@ class SessionStore:
         hidden: frozenset[NodeId],
         revealed: frozenset[NodeId],
         after: SessionState,
+        record: CommandRecord | None = None,
     ) -> None:
-        """Undo or redo: mark commands by seq, reveal and then hide nodes, and put another state in force."""
+        """Undo or redo: mark commands by seq, reveal and then hide nodes, and put another state in force.
+
+        ``record`` is what the journal keeps of it, written with it.
+        """
         with self._change(session_id) as (connection, session):
             touched = hidden | revealed
             visible = writing.count_visible(connection, session_id, touched)
@@ -145,6 +149,8 @@ class SessionStore:
             writing.set_visibility(connection, session_id, revealed=revealed, hidden=hidden)
             session["state"] = writing.SessionValues(connection, session_id).state_text(after)
             session["updated"] = values.microseconds(datetime.now(UTC), "now")
+            if record is not None:
+                writing.add_command(connection, session_id, record)
             session["node_count"] += writing.count_visible(connection, session_id, touched) - visible
             session["step_count"] += writing.count_done_steps(connection, session_id, states) - done
 
