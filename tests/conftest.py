@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -18,10 +19,13 @@ from filelock import FileLock
 from explorer.i18n import set_language
 from explorer.paths import model_cache
 
+# For the modules several folders share. At the end: folders here are called as modules elsewhere are.
+sys.path.append(str(Path(__file__).parent))
+
 # What the user's shell says, for the one fixture that fetches a model over the network.
 _SHELL = dict(os.environ)
 _MODELS = model_cache()
-_GRACE_SECONDS = 5.0
+_GRACE_SECONDS = 30.0
 
 # Qt, torch and the C library read these when they are first loaded, which is after this file.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -70,18 +74,41 @@ def _threads() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)}
 
 
-def _children() -> set[psutil.Process]:
-    return {child for child in psutil.Process().children(recursive=True) if not _is_resource_tracker(child)}
+def _children() -> set[int]:
+    """The ids of the processes this one started, and of theirs."""
+    if not Path("/proc/thread-self/children").exists():
+        return {child.pid for child in psutil.Process().children(recursive=True)}
+    # Asked twice a test, and psutil looks at every process of the machine.
+    found: set[int] = set()
+    unseen = {os.getpid()}
+    while unseen:
+        below = _children_of(unseen.pop()) - found
+        found |= below
+        unseen |= below
+    return found
 
 
-def _is_resource_tracker(process: psutil.Process) -> bool:
+def _children_of(pid: int) -> set[int]:
+    with contextlib.suppress(OSError):  # it has just ended
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return {int(child) for task in tasks for child in _words(task / "children")}
+    return set()
+
+
+def _words(path: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return path.read_text().split()
+    return []
+
+
+def _is_resource_tracker(command: str) -> bool:
     """multiprocessing starts one with the first child and keeps it until the interpreter ends."""
-    return "multiprocessing.resource_tracker" in _command(process)
+    return "multiprocessing.resource_tracker" in command
 
 
-def _command(process: psutil.Process) -> str:
+def _command(pid: int) -> str:
     try:
-        return " ".join(process.cmdline())
+        return " ".join(psutil.Process(pid).cmdline())
     except psutil.Error:
         return ""  # ended, and nobody waited for it
 
@@ -100,7 +127,11 @@ def _check_nothing_left() -> Iterator[None]:
     left = _wait_until_gone(
         lambda: {
             *(f"thread {thread.name}" for thread in _threads() - threads if thread.is_alive()),
-            *(f"process {child.pid}: {_command(child)}" for child in _children() - children),
+            *(
+                f"process {pid}: {command}"
+                for pid in _children() - children
+                if not _is_resource_tracker(command := _command(pid))
+            ),
         }
     )
     if left:

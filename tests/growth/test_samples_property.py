@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from table_sessions import TableEngine
 
 from explorer.decoding.choice import MAX_SEED
 from explorer.decoding.params import Settings
@@ -17,8 +18,6 @@ from explorer.models.table_model import TableModel
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
 from explorer.workspace import Workspace
-
-from .conftest import CountingEngine
 
 _VOCAB = ["a", "b", "ab", "ba", "你", "好", " ", "<end>", "<stop>"]
 _EDGE = ("logit", "model_logprob", "sampling_logprob", "rank", "u", "draw_index")
@@ -121,7 +120,7 @@ def test_runs_drawn_together_equal_single_runs(
         source="table:random",
     )
     model.table_seed, model.spread = table, spread
-    workspace = Workspace(tmp_path_factory.mktemp("runs") / "library.sqlite", CountingEngine(model))
+    workspace = Workspace(tmp_path_factory.mktemp("runs") / "library.sqlite", TableEngine(model))
     try:
         chosen = Settings().with_sampling("user", **sampling).with_stopping("user", **stopping)
         plan = SamplePlan(runs, seed, length)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from table_sessions import TableEngine
 
-from explorer.engine.client import Engine
 from explorer.export.python_script import Script, python_script
 from explorer.export.script_path import stored_script_path
-from explorer.models.base import Logits, TokenIds
 from explorer.models.table_model import TableModel
 from explorer.session import Session
 from explorer.tree import NodeId
@@ -32,25 +29,6 @@ TABLE: dict[str, Any] = {
     ],
     "otherwise": {"probs": {"A": 0.4, "B": 0.3, "你": 0.15, "🙂": 0.1, "\n": 0.03, "<eos>": 0.02}},
 }
-
-
-class TableEngine(Engine):
-    """The engine's face over a table in this process."""
-
-    def __init__(self, model: TableModel) -> None:
-        super().__init__()
-        self._model = model
-        self.info, self.vocabulary = model.info, model.vocabulary
-
-    @property
-    def alive(self) -> bool:
-        return True
-
-    def next_token_logits(self, prefixes: Sequence[TokenIds], **options: Any) -> Logits:
-        return np.asarray(self._model.next_token_logits(prefixes, prompt_length=options["prompt_length"]))
-
-    def encode(self, text: str) -> TokenIds:
-        return self._model.encode(text)
 
 
 def open_table(file: Path, library: Path) -> Workspace:

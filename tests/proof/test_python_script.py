@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from script_sessions import TABLE, execute, open_table, script_of
+from table_sessions import TableEngine
 
 from explorer.decoding.params import SamplingParams, Settings, StopParams
 from explorer.decoding.processors import ORDERS
@@ -174,8 +175,6 @@ def test_a_large_table_that_is_gone_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_a_lesson_needs_no_file(tmp_path: Path) -> None:
-    from script_sessions import TableEngine
-
     from explorer.models.catalog import lesson_model
 
     workspace = Workspace(tmp_path / "library.sqlite", TableEngine(lesson_model("breakfast")))

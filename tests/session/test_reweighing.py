@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from table_sessions import TableEngine, WorkspaceMaker
 
 from explorer.decoding.params import Settings
 from explorer.progress import Cancelled, CancelToken
@@ -14,8 +15,6 @@ from explorer.reweighing import Reweigher, model_reading, recorded_reading
 from explorer.session import Session
 from explorer.tree import ROOT
 from explorer.workspace import Workspace
-
-from .conftest import InProcessEngine, WorkspaceMaker
 
 
 def grown(workspace: Workspace) -> Session:
@@ -50,7 +49,7 @@ def test_other_settings_move_every_share_and_ask_the_model_nothing(
 ) -> None:
     session = grown(workspace)
     before = session.commands
-    assert isinstance(workspace.engine, InProcessEngine)
+    assert isinstance(workspace.engine, TableEngine)
     passes = workspace.engine.passes
     *_, reading = Reweigher(session).what_if(Settings().with_sampling(temperature=0.5, top_p=0.6))
     assert reading.edge.tolist() == pytest.approx([1, 1, 0.55**2 / (0.55**2 + 0.45**2), 1, 0.45**2 / 0.505, 0])

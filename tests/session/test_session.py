@@ -212,13 +212,13 @@ def test_an_engine_error_ends_a_run_with_an_event_and_no_token(session: Session,
         raise EngineError(UserMessage("engine.test", "It broke."))
 
     session.step_greedy()
-    workspace.engine.before_pass = fail  # type: ignore[attr-defined]
+    workspace.engine.before = fail  # type: ignore[attr-defined]
     run = session.run("greedy")
     assert next(run).stop[1].kind == "error"  # type: ignore[index]
     with pytest.raises(EngineError):
         next(run)
     assert len(session.tree) == 1
-    workspace.engine.before_pass = lambda: None  # type: ignore[attr-defined]
+    workspace.engine.before = lambda: None  # type: ignore[attr-defined]
     list(session.run("greedy"))
     assert session.tree.token_ids(session.state.current) == (A, C, EOS)
 

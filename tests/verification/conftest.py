@@ -1,20 +1,16 @@
-"""Sessions over a table model in this process, whose answers a test may bend."""
+"""Sessions over a table model whose answers a test may bend."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from table_sessions import WorkspaceMaker, engine, open_workspace
 
-from explorer.engine.client import Engine
-from explorer.models.base import Logits, TokenIds
-from explorer.models.table_model import TableModel
 from explorer.session import Session
 from explorer.workspace import Workspace
+
+__all__ = ["engine", "open_workspace"]
 
 TABLE: dict[str, Any] = {
     "name": "five",
@@ -26,51 +22,9 @@ TABLE: dict[str, Any] = {
 }
 
 
-class BendingEngine(Engine):
-    """The engine's face over a table; ``bend`` changes the logits (prefixes, vocab) of every answer."""
-
-    def __init__(self, model: TableModel) -> None:
-        super().__init__()
-        self._model = model
-        self.info, self.vocabulary = model.info, model.vocabulary
-        self.bend: Callable[[Logits], Logits] = lambda logits: logits
-        self.forgotten = 0
-
-    @property
-    def alive(self) -> bool:
-        return True
-
-    def next_token_logits(
-        self, prefixes: Sequence[TokenIds], *, prompt_length: int | None = None, cancel: Any = None, **_: Any
-    ) -> Logits:
-        if cancel is not None:
-            cancel.raise_if_cancelled()
-        answer = np.asarray(self._model.next_token_logits(prefixes, prompt_length=prompt_length))
-        return self.bend(answer.copy())
-
-    def forget(self) -> None:
-        self.forgotten += 1
-
-    def runs_on(self, **changes: Any) -> None:
-        """Pretend that the model runs elsewhere now."""
-        assert self.info is not None
-        self.info = replace(self.info, environment=replace(self.info.environment, **changes))
-
-    def close(self) -> None:
-        pass
-
-
 @pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    opened = Workspace(tmp_path / "library.sqlite", BendingEngine(TableModel.from_json(TABLE, source="table:test")))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def engine(workspace: Workspace) -> BendingEngine:
-    assert isinstance(workspace.engine, BendingEngine)
-    return workspace.engine
+def workspace(open_workspace: WorkspaceMaker) -> Workspace:
+    return open_workspace(TABLE)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from sqlalchemy import text
+from table_sessions import TableEngine
 
 from explorer.messages import EngineError
 from explorer.models.base import Logits
@@ -15,8 +16,6 @@ from explorer.session import Session
 from explorer.store.database import make_engine
 from explorer.verification import Verification, divergence_text, environment_text, summary, verdict_text, verify
 from explorer.workspace import Workspace
-
-from .conftest import BendingEngine
 
 
 def verified(session: Session) -> Verification:
@@ -39,7 +38,7 @@ def tampered(workspace: Workspace, statement: str) -> Session:
     return opened
 
 
-def test_the_same_model_gives_the_same_bits(session: Session, engine: BendingEngine) -> None:
+def test_the_same_model_gives_the_same_bits(session: Session, engine: TableEngine) -> None:
     before = session.commands
     found = verified(session)
     steps = sum(len(command.steps) for command in before)
@@ -53,7 +52,7 @@ def test_the_same_model_gives_the_same_bits(session: Session, engine: BendingEng
     assert "Identical" in verdict_text(found)
 
 
-def test_rounding_is_within_tolerance(session: Session, engine: BendingEngine) -> None:
+def test_rounding_is_within_tolerance(session: Session, engine: TableEngine) -> None:
     chance = np.random.default_rng(1)
 
     def round_otherwise(logits: Logits) -> Logits:
@@ -68,7 +67,7 @@ def test_rounding_is_within_tolerance(session: Session, engine: BendingEngine) -
     assert "threads: 1 when recorded, 7 now" in environment_text(found.environment[0])
 
 
-def test_another_number_format_is_reported_as_that(session: Session, engine: BendingEngine) -> None:
+def test_another_number_format_is_reported_as_that(session: Session, engine: TableEngine) -> None:
     def bfloat16(logits: Logits) -> Logits:
         bits = logits.astype(np.float32).view(np.uint32) + 0x8000
         return (bits & np.uint32(0xFFFF0000)).view(np.float32)
@@ -82,7 +81,7 @@ def test_another_number_format_is_reported_as_that(session: Session, engine: Ben
     assert [(d.name, d.recorded, d.now) for d in found.environment] == [("dtype", "float32", "bfloat16")]
 
 
-def test_another_model_is_different_from_the_first_step_on(session: Session, engine: BendingEngine) -> None:
+def test_another_model_is_different_from_the_first_step_on(session: Session, engine: TableEngine) -> None:
     engine.bend = lambda logits: logits[:, ::-1].copy()
     found = verified(session)
     first = found.first_divergence
@@ -94,7 +93,7 @@ def test_another_model_is_different_from_the_first_step_on(session: Session, eng
     assert "command 1" in divergence_text(first, session.vocabulary)
 
 
-def test_a_near_tie_that_rounding_turned_is_called_so(workspace: Workspace, engine: BendingEngine) -> None:
+def test_a_near_tie_that_rounding_turned_is_called_so(workspace: Workspace, engine: TableEngine) -> None:
     session = workspace.new_session(workspace.prompt_of_ids(()))
     session.pick(0)
     session.pick(1)
@@ -153,7 +152,7 @@ def test_a_tampered_choice_is_found(session: Session, workspace: Workspace) -> N
     assert not first.near_tie
 
 
-def test_numbers_that_cannot_be_used_are_a_difference(session: Session, engine: BendingEngine) -> None:
+def test_numbers_that_cannot_be_used_are_a_difference(session: Session, engine: TableEngine) -> None:
     engine.bend = lambda logits: np.full_like(logits, np.nan)
     found = verified(session)
     assert found.first_divergence is not None
@@ -161,7 +160,7 @@ def test_numbers_that_cannot_be_used_are_a_difference(session: Session, engine: 
     assert math.isinf(found.max_abs_logit_diff)
 
 
-def test_it_needs_the_model_and_can_be_cancelled(session: Session, engine: BendingEngine) -> None:
+def test_it_needs_the_model_and_can_be_cancelled(session: Session, engine: TableEngine) -> None:
     cancel = CancelToken()
     checks = verify(session, cancel=cancel)
     next(checks)
