@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         runs_csv,
         samples_report,
     )
-    from explorer.growth.samples import SampleProgress, sample_runs
+    from explorer.growth.samples import RunsTask, SampleProgress, draw_runs, sample_runs
     from explorer.growth.texts import ScoreProgress, score_text, scored_texts
 
 __all__ = [
@@ -30,12 +30,14 @@ __all__ = [
     "QueryProgress",
     "QueryRecord",
     "RunRow",
+    "RunsTask",
     "SampleBatch",
     "SampleProgress",
     "SampleRun",
     "SamplesReport",
     "ScoreProgress",
     "beam_runs",
+    "draw_runs",
     "expand",
     "finish_of",
     "partings",
@@ -57,7 +59,7 @@ _HOMES: Final = {
     "queries": ("QueryProgress", "QueryRecord", "query", "query_records"),
     "sample_records": ("SampleBatch", "SampleRun", "sample_runs_of"),
     "sample_report": ("RunRow", "SamplesReport", "finish_of", "partings", "passes", "runs_csv", "samples_report"),
-    "samples": ("SampleProgress", "sample_runs"),
+    "samples": ("RunsTask", "SampleProgress", "draw_runs", "sample_runs"),
     "texts": ("ScoreProgress", "score_text", "scored_texts"),
 }
 

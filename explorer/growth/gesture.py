@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from explorer.decoding.logits import Observation
+from explorer.decoding.params import Settings
 from explorer.decoding.stopping import StopEvent
 from explorer.events import Change
 from explorer.grammar.facts import GrammarFacts
@@ -25,13 +26,22 @@ class GestureWriter:
     Children that exist are met, hidden ones come back, and a prefix never gets a second node.
     """
 
-    def __init__(self, session: Session, kind: str, origin: str) -> None:
-        """The settings of now are recorded with every step."""
+    def __init__(
+        self,
+        session: Session,
+        kind: str,
+        origin: str,
+        *,
+        settings: Settings | None = None,
+        group: int | None = None,
+    ) -> None:
+        """``settings`` (default: those of now) are recorded with every step. ``group`` is the gesture it goes on with,
+        None where it begins one."""
         self.session = session
         self._kind = kind
         self._origin = origin
-        self._settings = session.state.settings
-        self._group: int | None = None
+        self._settings = settings or session.state.settings
+        self._group = group
         self._begin()
 
     def _begin(self) -> None:

@@ -87,20 +87,37 @@ def _recorded(group: int, records: Sequence[CommandRecord]) -> SampleBatch:
     """A batch read back: runs that ended from what was recorded of them, others from their steps so far."""
     first = records[0].details["samples"]
     plan = SamplePlan.from_json(first["plan"])
-    runs = [SampleRun(number, plan.seed_of(number), first["start"]) for number in range(plan.runs)]
+    runs = {number: SampleRun(number, plan.seed_of(number), first["start"]) for number in range(plan.runs)}
     for record in records:
-        for step in record.steps:
-            assert step.seed is not None
-            assert step.sampling_logprob is not None
-            number = (step.seed - plan.seed) % (MAX_SEED + 1)
-            run = runs[number]
-            runs[number] = replace(
-                run,
-                end=step.node,
-                tokens=run.tokens + 1,
-                model_logprob=run.model_logprob + step.model_logprob,
-                sampling_logprob=run.sampling_logprob + step.sampling_logprob,
-            )
-        for data in record.details["samples"]["ended"]:
-            runs[data["run"]] = SampleRun.from_json(data)
-    return SampleBatch(group, records[0].state, first["start"], plan, tuple(runs))
+        play_back(runs, record, plan.seed, record.details["samples"]["ended"])
+    return SampleBatch(group, records[0].state, first["start"], plan, tuple(runs.values()))
+
+
+def play_back(
+    runs: dict[int, SampleRun], record: CommandRecord, first_seed: int, ended: Sequence[Mapping[str, Any]]
+) -> None:
+    """Bring ``runs`` (by number) to where a command left them; the seeds of its steps count on from ``first_seed``.
+
+    Raises KeyError or ValueError for what was not written by such runs.
+    """
+    for step in record.steps:
+        if step.seed is None or step.sampling_logprob is None or step.draw_index is None:
+            raise ValueError(f"command {record.seq} has a step that no run drew")
+        number = (step.seed - first_seed) % (MAX_SEED + 1)
+        run = runs[number]
+        if step.draw_index == 0 and run.tokens:  # begun anew: its branch had been deleted
+            run = SampleRun(number, run.seed, step.parent)
+        runs[number] = replace(
+            run,
+            end=step.node,
+            tokens=run.tokens + 1,
+            model_logprob=run.model_logprob + step.model_logprob,
+            sampling_logprob=run.sampling_logprob + step.sampling_logprob,
+            stop=None,
+            cut=False,
+        )
+    for data in ended:
+        run = SampleRun.from_json(data)
+        if run.number not in runs:
+            raise ValueError(f"command {record.seq} ends a run {run.number} that there is not")
+        runs[run.number] = run

@@ -8,9 +8,9 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from explorer.caching import cached_property
 from explorer.decoding.stopping import StopEvent
 from explorer.growth.sample_records import SampleRun
 from explorer.text import TokenIds, path_pieces
@@ -48,15 +48,22 @@ class SamplesReport:
 def samples_report(session: SessionReading, start: NodeId, runs: Sequence[SampleRun]) -> SamplesReport:
     """What came of runs from ``start`` so far."""
     repeats = Counter(run.end for run in runs)
-    texts = _Texts(session, start)
-    by_end = {run.end: texts.of(run.end, run.stop) for run in runs}
-    rows = tuple(RunRow(run, by_end[run.end], repeats[run.end]) for run in runs)
+    texts = texts_of(session, start, runs)
+    rows = tuple(RunRow(run, text, repeats[run.end]) for run, text in zip(runs, texts, strict=True))
     return SamplesReport(
         rows,
         Counter(finish_of(run) for run in runs),
-        len(set(by_end.values())),
+        len(set(texts)),
         sum(run.tokens for run in runs) / len(runs) if runs else 0.0,
     )
+
+
+def texts_of(session: SessionReading, start: NodeId, runs: Sequence[SampleRun]) -> list[str]:
+    """The texts of runs from ``start``, each cut before the stop text that ended it."""
+    texts = _Texts(session, start)
+    known = {run.end: run.stop for run in runs}
+    by_end = {end: texts.of(end, stop) for end, stop in known.items()}
+    return [by_end[run.end] for run in runs]
 
 
 def finish_of(run: SampleRun) -> str:

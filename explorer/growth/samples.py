@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
+from explorer.decoding.params import Settings
 from explorer.decoding.stopping import StopEvent, cancelled_event, error_event
 from explorer.events import Change
 from explorer.growth.gesture import GestureWriter
@@ -32,6 +34,24 @@ class SampleProgress:
     ended_by: SamplesEnd | None
 
 
+@dataclass(frozen=True, slots=True)
+class RunsTask:
+    """Runs to go on with, all drawn from ``start`` with ``settings``, each of at most ``length`` tokens.
+
+    ``once`` is recorded with the first step and ``always`` with every one, under ``name``; ``group`` is the gesture
+    they belong to, None where they begin one.
+    """
+
+    runs: tuple[SampleRun, ...]
+    start: NodeId
+    settings: Settings
+    length: int | None
+    once: Mapping[str, Any]
+    always: Mapping[str, Any] = field(default_factory=dict)
+    name: str = "samples"
+    group: int | None = None
+
+
 def sample_runs(
     session: Session,
     plan: SamplePlan,
@@ -49,7 +69,23 @@ def sample_runs(
     Cancelling or an engine error keeps what was finished and records the event where each run stood; the error is
     raised again. Undoing it in between ends it; a run whose branch is deleted ends there.
     """
-    batch = _Batch(session, plan, session.state.current if start is None else start, origin)
+    first = session.state.current if start is None else start
+    runs = tuple(SampleRun(number, plan.seed_of(number), first) for number in range(plan.runs))
+    once = {"plan": plan.to_json(), "start": first}
+    task = RunsTask(runs, first, session.state.settings, plan.length, once)
+    yield from draw_runs(session, task, origin=origin, progress=progress, cancel=cancel)
+
+
+def draw_runs(
+    session: Session,
+    task: RunsTask,
+    *,
+    origin: str = "user",
+    progress: ProgressCallback | None = None,
+    cancel: CancelToken | None = None,
+) -> Iterator[SampleProgress]:
+    """Go on with runs, each from where it stands; otherwise as `sample_runs`, which begins them."""
+    batch = _Batch(session, task, origin)
     stop = batch.stop_at_start()
     if stop is not None:
         yield batch.interrupted(lambda _: stop, "finished")
@@ -73,24 +109,27 @@ def sample_runs(
 class _Batch:
     """The session's side of some runs: where each stands, and what it draws there."""
 
-    def __init__(self, session: Session, plan: SamplePlan, start: NodeId, origin: str) -> None:
-        """Raises KeyError where ``start`` is not in the tree."""
-        if start not in session.tree:
-            raise KeyError(start)
+    def __init__(self, session: Session, task: RunsTask, origin: str) -> None:
+        """Raises KeyError where the start, or the end of a run, is not in the tree."""
+        stands = {task.start, *(run.end for run in task.runs)}
+        for node in stands:
+            if node not in session.tree:
+                raise KeyError(node)
         self._session = session
-        self._plan = plan
-        self._start = start
-        self._writer = GestureWriter(session, "sample", origin)
-        self._state = session.state
-        self._runs = [SampleRun(number, plan.seed_of(number), start) for number in range(plan.runs)]
+        self._task = task
+        self._writer = GestureWriter(session, "sample", origin, settings=task.settings, group=task.group)
+        self._state = replace(session.state, settings=task.settings)
+        self._runs = {run.number: run for run in task.runs}
         self._stops: dict[TokenIds, StopEvent | None] = {}  # of this step
-        self._draws = RunDraws(session, self._state, plan.length, self._stop_after)
+        self._draws = RunDraws(session, self._state, task.length, self._stop_after)
         # Generated ids at the nodes where runs stand that are not finished.
-        self._paths: dict[NodeId, TokenIds] = {start: session.tree.token_ids(start)}
+        self._paths: dict[NodeId, TokenIds] = {node: session.tree.token_ids(node) for node in stands}
+        self._begun = False
+        self._since = time.perf_counter()
 
     def stop_at_start(self) -> StopEvent | None:
         """The stop rule that holds at the start already."""
-        return self._stop_after(self._paths[self._start])
+        return self._stop_after(self._paths[self._task.start])
 
     def goes_on(self) -> bool:
         """Whether a run is left to go on: undo and delete may have come in between."""
@@ -112,7 +151,7 @@ class _Batch:
             replace(run, stop=blocked[run.end])
             if run.end in blocked
             else self._stepped(run, *tokens[run.number], before[run.end])
-            for run in self._runs
+            for run in self._runs.values()
             if run.number in tokens or (run.end in blocked and not run.finished)
         ]
         for run in moved:
@@ -124,7 +163,7 @@ class _Batch:
             change = self._writer.commit(details, stops, seen)
         else:
             change = self._writer.record_stops(stops, details)
-        return SampleProgress(change, tuple(self._runs), None if self._live() else "finished")
+        return SampleProgress(change, tuple(self._runs.values()), None if self._live() else "finished")
 
     def interrupted(self, event_at: Callable[[int], StopEvent], ended_by: SamplesEnd) -> SampleProgress:
         """Record the event (made from the number of tokens generated) at every node where runs stand; it ends them."""
@@ -135,12 +174,13 @@ class _Batch:
             ended += [replace(run, stop=event) for run in runs]
         for run in ended:
             self._runs[run.number] = run
-        return SampleProgress(self._writer.record_stops(stops, self._details(ended)), tuple(self._runs), ended_by)
+        change = self._writer.record_stops(stops, self._details(ended))
+        return SampleProgress(change, tuple(self._runs.values()), ended_by)
 
     def _live(self) -> dict[NodeId, list[SampleRun]]:
         """The runs that can go on, by the node where they stand."""
         live: dict[NodeId, list[SampleRun]] = {}
-        for run in self._runs:
+        for run in self._runs.values():
             if not run.finished and run.end in self._paths and run.end in self._session.tree:
                 live.setdefault(run.end, []).append(run)
         return live
@@ -158,7 +198,7 @@ class _Batch:
             model_logprob=run.model_logprob + edge.model_logprob,
             sampling_logprob=run.sampling_logprob + edge.sampling_logprob,
             stop=stop,
-            cut=stop is None and run.tokens + 1 == self._plan.length,
+            cut=stop is None and run.tokens + 1 == self._task.length,
         )
 
     def _stop_after(self, generated: TokenIds) -> StopEvent | None:
@@ -167,7 +207,13 @@ class _Batch:
         return self._stops[generated]
 
     def _details(self, ended: Sequence[SampleRun]) -> dict[str, Any]:
-        details: dict[str, Any] = {"ended": [run.to_json() for run in ended]}
-        if not self._writer.committed:
-            details |= {"plan": self._plan.to_json(), "start": self._start}
-        return {"samples": details}
+        now = time.perf_counter()
+        details: dict[str, Any] = {
+            "ended": [run.to_json() for run in ended],
+            "seconds": round(now - self._since, 6),
+            **self._task.always,
+        }
+        if not self._begun:
+            details |= self._task.once
+        self._begun, self._since = True, now
+        return {self._task.name: details}
