@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from explorer.cli.care import library_group
 from explorer.cli.console import note, print_message
 from explorer.cli.decoding import distribution, pick, run
 from explorer.cli.exits import BAD_ARGUMENTS, ERROR, INTERRUPTED, NO_MODEL
@@ -49,6 +50,7 @@ app = typer.Typer(name="token-tree", help=_HELP, no_args_is_help=True, add_compl
 app.add_typer(models, name="models")
 add_to(sessions)
 app.add_typer(sessions, name="sessions")
+app.add_typer(library_group, name="library")
 app.command("distribution", help=N_("Show the next-token distribution after a prompt."))(distribution)
 app.command("run", help=N_("Generate from a prompt, greedily or by drawing, and keep every step."))(run)
 app.command("pick", help=N_("Take one token by hand in a stored session."))(pick)

@@ -44,7 +44,22 @@ _MESSAGES: Mapping[str, tuple[str, str, str]] = {
     "store.damaged": (
         N_("The library {path} is damaged."),
         N_("What was asked for could not be read; the file was not changed."),
-        N_("Keep the file, and open a backup or another library."),
+        N_("Keep the file, and recover what it holds into a new library, or open a backup."),
+    ),
+    "store.damage_found": (
+        N_("The library {path} is damaged."),
+        N_("What can be read of it is shown, but nothing new is saved, so that the damage does not grow."),
+        N_("Keep the file, and recover what it holds into a new library, or open a backup."),
+    ),
+    "store.exists": (
+        N_("There is a file {path} already."),
+        N_("Nothing was written, so that nothing is lost."),
+        N_("Choose another name."),
+    ),
+    "store.nothing_found": (
+        N_("Nothing of a library was found in {path}."),
+        N_("No session could be recovered; the file was not changed."),
+        N_("Open a backup, if there is one beside it."),
     ),
     "store.foreign": (
         N_("{path} is not a library of this program."),

@@ -4,12 +4,12 @@
 - The current format: opened; for reading only where it cannot be written.
 - An older format: converted in one transaction, after a backup was made beside it. Whatever interrupts the conversion,
   the file stays as it was.
+- A damaged file: opened for reading where enough of it holds together, and never converted.
 - A newer format, another program's file, tables without a version row: refused, and never written to.
 """
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import traceback
 from contextlib import closing
@@ -24,15 +24,24 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from explorer.messages import StoreError, UserMessage
-from explorer.store.database import APPLICATION_ID, Access, Database, connect, make_engine
+from explorer.store.copying import copy_whole
+from explorer.store.database import (
+    APPLICATION_ID,
+    NOT_WRITABLE,
+    Access,
+    Database,
+    connect,
+    connect_for_reading,
+    make_engine,
+)
 from explorer.store.errors import message, of_sqlite, store_error, translated
+from explorer.store.soundness import first_look
 
 SCRIPTS = "explorer:store/migrations"
 VERSIONS: tuple[str, ...] = ("explorer:store/migrations/versions",)
 
 # Codes that say what is wrong with the disk or the file rather than with a migration.
 _NOT_THE_MIGRATION = frozenset({"store.full", "store.locked", "store.io", "store.read_only"})
-_NOT_WRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM})
 
 
 def open_database(path: Path, *, create: bool) -> tuple[Database, UserMessage | None]:
@@ -50,6 +59,12 @@ def open_database(path: Path, *, create: bool) -> tuple[Database, UserMessage | 
         version, reading = _inspect(path)
         if version is not None and version not in known:
             raise store_error("store.newer", path, version=version)
+        damage = None if version is None else _damage(path)
+        if damage is not None:
+            if version != known[-1]:
+                raise store_error("store.damaged", path, damage)
+            # Writing would make it worse; what can be read may be looked at.
+            return Database(path, reading, known[-1]), message("store.damage_found", path, damage)
         obstacle = _obstacle(path)
         if obstacle is None:
             if version != known[-1]:
@@ -81,18 +96,24 @@ def _config(locations: tuple[str, ...]) -> Config:
     return config
 
 
+def open_unchanged(path: Path) -> Database:
+    """The library for reading, in whichever known format it is: nothing is converted. Raises `StoreError`."""
+    with translated(path):
+        if not path.exists():
+            raise store_error("store.absent", path)
+        version, reading = _inspect(path)
+        if version is None:
+            raise store_error("store.damaged", path, "there are no tables in it")
+        if version not in known_versions():
+            raise store_error("store.newer", path, version=version)
+        return Database(path, reading, version)
+
+
 def _inspect(path: Path) -> tuple[str | None, Access]:
     """The file's format (None: nothing in it yet), read without writing, and how it can be read."""
-    try:
-        with closing(connect(path, "read")) as connection:
-            return _stored_version(connection, path), "read"
-    except sqlite3.OperationalError as error:
-        # A file in a folder that cannot be written has no room for the log's index; without a log it needs none.
-        log = path.with_name(path.name + "-wal")
-        if error.sqlite_errorcode & 0xFF not in _NOT_WRITABLE or (log.exists() and log.stat().st_size):
-            raise
-        with closing(connect(path, "immutable")) as connection:
-            return _stored_version(connection, path), "immutable"
+    connection, access = connect_for_reading(path)
+    with closing(connection):
+        return _stored_version(connection, path), access
 
 
 def _stored_version(connection: sqlite3.Connection, path: Path) -> str | None:
@@ -108,10 +129,22 @@ def _stored_version(connection: sqlite3.Connection, path: Path) -> str | None:
     return str(versions[0][0])
 
 
+def _damage(path: Path) -> str | None:
+    """What a first look finds wrong with the file; None where it finds nothing."""
+    with closing(connect_for_reading(path)[0]) as connection:
+        try:
+            return "\n".join(first_look(connection)) or None
+        except sqlite3.DatabaseError as error:
+            if of_sqlite(error, path).message.code != "store.damaged":
+                raise
+            return str(error)
+
+
 def _obstacle(path: Path) -> str | None:
     """Why the file cannot be written; None where it can. A writer at work elsewhere is no obstacle."""
     try:
         with closing(connect(path, "write")) as connection:
+            connection.execute("PRAGMA busy_timeout = 50")  # one at work elsewhere is none to wait for
             connection.execute("BEGIN IMMEDIATE")
             # SQLite begins a transaction in a read-only file all the same; only writing tells.
             (number,) = connection.execute("PRAGMA user_version").fetchone()
@@ -120,7 +153,7 @@ def _obstacle(path: Path) -> str | None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return None
-        if error.sqlite_errorcode & 0xFF in _NOT_WRITABLE:
+        if error.sqlite_errorcode & 0xFF in NOT_WRITABLE:
             return f"{error} ({error.sqlite_errorname})"
         raise
     return None
@@ -176,14 +209,5 @@ def _back_up(path: Path, version: str) -> Path:
     """A complete copy beside ``path``, named after its format and the time, on the disk before this returns."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
     target = path.with_name(f"{path.name}.backup-{version}-{stamp}")
-    partial = target.with_name(target.name + ".partial")
-    try:
-        with closing(connect(path, "read")) as source, closing(sqlite3.connect(partial)) as copy:
-            source.backup(copy)
-        with partial.open("rb+") as file:
-            os.fsync(file.fileno())
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+    copy_whole(path, target)
     return target

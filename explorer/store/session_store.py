@@ -17,7 +17,7 @@ from explorer.decoding.logits import Observation
 from explorer.messages import StoreError, UserMessage
 from explorer.models.base import ModelInfo
 from explorer.store import documents, loading, values, writing
-from explorer.store.database import Database
+from explorer.store.database import IMPATIENT_SECONDS, STEP_SECONDS, Database
 from explorer.store.errors import store_error
 from explorer.store.library import Library, LibraryQuery, add_card, describe
 from explorer.store.records import CommandRecord, CommandState, SessionCard, SessionState, SessionSummary, StoredSession
@@ -156,7 +156,7 @@ class SessionStore:
 
     def save_position(self, session_id: int, current: NodeId) -> None:
         """Remember where the user looks. No change of the session: neither its time nor other writers notice."""
-        with self._write(session_id) as connection:
+        with self._write(session_id, patience=IMPATIENT_SECONDS) as connection:
             of_session = SessionRow.id == session_id
             state = connection.scalar(select(SessionRow.state).where(of_session))
             if state is None:
@@ -166,7 +166,7 @@ class SessionStore:
 
     def save_observation(self, session_id: int, node_id: NodeId, observation: Observation) -> None:
         """Keep what was seen at a node; what was recorded there first stays."""
-        with self._write(session_id) as connection:
+        with self._write(session_id, patience=STEP_SECONDS) as connection:
             self._require(connection, session_id)
             writing.add_observation(connection, session_id, node_id, observation)
 
@@ -232,16 +232,16 @@ class SessionStore:
     # --- transactions ------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _write(self, session_id: int | None = None) -> Iterator[Connection]:
+    def _write(self, session_id: int | None = None, *, patience: float | None = None) -> Iterator[Connection]:
         if self._reason is not None:
             raise StoreError(self._reason)
-        with self._database.write(session_id) as connection:
+        with self._database.write(session_id, patience=patience) as connection:
             yield connection
 
     @contextmanager
     def _change(self, session_id: int) -> Iterator[tuple[Connection, dict[str, Any]]]:
         """A transaction that changes a session as this store knows it; the yielded values go into the session's row."""
-        with self._write(session_id) as connection:
+        with self._write(session_id, patience=STEP_SECONDS) as connection:
             found = connection.execute(_ROW, {"id": session_id}).one_or_none()
             if found is None:
                 raise self._missing(session_id)

@@ -127,13 +127,14 @@ class AnyText(UserDefinedType[str]):
         return "TEXT"
 
     def bind_processor(self, dialect: Dialect) -> Callable[[str | None], str | bytes | None]:
-        return _text_to_sqlite
+        return text_to_sqlite
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[str | bytes | None], str | None]:
-        return _text_of_sqlite
+        return text_of_sqlite
 
 
-def _text_to_sqlite(value: str | None) -> str | bytes | None:
+def text_to_sqlite(value: str | None) -> str | bytes | None:
+    """How `AnyText` keeps a text."""
     if value is None or value.isascii():
         return value
     try:
@@ -143,5 +144,6 @@ def _text_to_sqlite(value: str | None) -> str | bytes | None:
     return value
 
 
-def _text_of_sqlite(value: str | bytes | None) -> str | None:
+def text_of_sqlite(value: str | bytes | None) -> str | None:
+    """Inverse of `text_to_sqlite`."""
     return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import store_samples as samples
+from faulty import faulty_sqlite, no_fault
 
 from explorer.messages import StoreError
 from explorer.store import SessionStore, database
@@ -24,50 +24,15 @@ Faults = Callable[[str, int], None]
 CREATED = (samples.state(), samples.model(), samples.vocabulary(), samples.START)
 
 
-class FaultyCursor(sqlite3.Cursor):
-    fault: tuple[str, int] | None = None
-
-    def _raise(self, sql: str) -> None:
-        if FaultyCursor.fault is not None and sql.startswith(FaultyCursor.fault[0]):
-            error = sqlite3.OperationalError("injected")
-            error.sqlite_errorcode, error.sqlite_errorname = FaultyCursor.fault[1], "INJECTED"
-            raise error
-
-    def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
-        self._raise(sql)
-        return super().execute(sql, *args)
-
-    def executemany(self, sql: str, *args: Any) -> sqlite3.Cursor:
-        self._raise(sql)
-        return super().executemany(sql, *args)
-
-
-class FaultyConnection(sqlite3.Connection):
-    def cursor(self, *_: Any) -> FaultyCursor:
-        return FaultyCursor(self)
-
-    def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
-        return self.cursor().execute(sql, *args)
-
-    def commit(self) -> None:
-        FaultyCursor(self)._raise("COMMIT")
-        super().commit()
-
-
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> Iterator[Faults]:
     """Make statements that begin so fail with an SQLite code; ("", 0) ends it."""
-    real = sqlite3.connect
+    with faulty_sqlite(monkeypatch) as sqlite:
 
-    def faulty(*args: Any, **options: Any) -> sqlite3.Connection:
-        return real(*args, **options, factory=FaultyConnection)
+        def set_fault(statement: str, code: int) -> None:
+            sqlite.fault = (lambda sql: code if sql.startswith(statement) else 0) if code else no_fault
 
-    def set_fault(statement: str, code: int) -> None:
-        FaultyCursor.fault = (statement, code) if code else None
-
-    monkeypatch.setattr(database.sqlite3, "connect", faulty)
-    yield set_fault
-    FaultyCursor.fault = None
+        yield set_fault
 
 
 def check(path: Path) -> None:

@@ -1,0 +1,84 @@
+"""``token-tree library``: checked, backed up, recovered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer.paths import default_library
+
+from .conftest import Cli, Tables
+
+
+@pytest.fixture
+def library(cli: Cli, table: Tables) -> Path:
+    """The default library with two sessions."""
+    for _ in range(2):
+        assert cli("run", "--model", table(), "--ids", "").code == 0
+    return default_library()
+
+
+def spoil(path: Path) -> None:
+    """Overwrite the second half of a library."""
+    data = path.read_bytes()
+    half = len(data) // 2 // 4096 * 4096
+    path.write_bytes(data[:half] + b"\xa5" * (len(data) - half))
+
+
+def test_a_sound_library(cli: Cli, library: Path) -> None:
+    said = cli("library", "check")
+    assert (said.code, said.out) == (0, "")
+    assert "2 sessions" in said.err
+    report = cli("library", "check", "--json").json
+    assert (report["library"], report["sound"], report["sessions"]) == (str(library), True, 2)
+    assert report["problems"] == report["unreadable"] == []
+
+
+def test_backups(cli: Cli, library: Path, tmp_path: Path) -> None:
+    first = cli("library", "backup", "--json").json
+    assert [entry["path"] for entry in first["backups"]] == [first["backup"]["path"]]
+    assert first["backup"]["number"] == 0
+    own = tmp_path / "own copy.sqlite"
+    assert str(own) in cli("library", "backup", "-o", own).err
+    assert cli("sessions", "--library", own, "--json").json["sessions"] == cli("sessions", "--json").json["sessions"]
+    assert "backup-auto-000000" in cli("library", "backup", "--list").out
+    assert len(cli("library", "backup", "--list", "--json").json["backups"]) == 1
+    assert cli("library", "backup", "-o", own).code == 4
+
+
+def test_a_damaged_library_is_recovered(cli: Cli, library: Path, tmp_path: Path) -> None:
+    expected = cli("sessions", "show", 1, "--json").json
+    cli("library", "backup")
+    spoil(library)
+    said = cli("library", "check")
+    assert said.code == 4
+    assert "damaged" in said.err
+    assert f"token-tree library recover --library {library}" in said.err
+    assert cli("library", "check", "--json").json["sound"] is False
+
+    new = tmp_path / "new.sqlite"
+    report = cli("library", "recover", "-o", new, "--json").json
+    assert report["complete"] is True
+    assert report["from_backup"] > 0
+    assert [session["session"] for session in cli("sessions", "--library", new, "--json").json["sessions"]] == [2, 1]
+    assert cli("sessions", "show", 1, "--library", new, "--json").json == expected
+    again = cli("library", "recover", "-o", new)
+    assert again.code == 4
+    assert str(new) in again.err
+
+
+def test_what_was_lost_is_said(cli: Cli, library: Path, tmp_path: Path) -> None:
+    spoil(library)
+    said = cli("library", "recover", "-o", tmp_path / "new.sqlite")
+    assert said.code == 0
+    assert "pages that could not be read" in said.out
+    assert "unchanged" in said.err
+
+
+def test_no_library(cli: Cli, tmp_path: Path) -> None:
+    for command in (("check",), ("backup",), ("recover", "-o", tmp_path / "new.sqlite")):
+        said = cli("library", *command, "--library", tmp_path / "absent.sqlite")
+        assert said.code == 4
+        assert "absent.sqlite" in said.err
+    assert not (tmp_path / "absent.sqlite").exists()
