@@ -28,7 +28,7 @@ _HOW_CHOSEN: Mapping[HowChosen, str] = {
     "expanded": N_("expanded"),
     "given": N_("given"),
 }
-_UNITS = {"tokens": N_("tokens"), "tensors": N_("tensors"), "nodes": N_("nodes")}
+_UNITS = {"tokens": N_("tokens"), "tensors": N_("tensors"), "nodes": N_("nodes"), "runs": N_("runs")}
 _PIPE_WIDTH = 200  # columns of a table that no terminal limits
 # A model may well generate escape sequences; the terminal must not obey them.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}

@@ -24,6 +24,7 @@ from explorer.cli.replay import replay
 from explorer.cli.score import score
 from explorer.cli.search import beam_command, expand_command
 from explorer.cli.sessions import sessions
+from explorer.cli.statistics import stats
 from explorer.i18n import N_, lend_to_libraries, set_language, system_language, tr
 from explorer.messages import ExplorerError, ModelLoadError, PromptError, SettingsError, UserMessage
 from explorer.progress import Cancelled
@@ -50,6 +51,7 @@ app = typer.Typer(name="token-tree", help=_HELP, no_args_is_help=True, add_compl
 app.add_typer(models, name="models")
 add_to(sessions)
 app.add_typer(sessions, name="sessions")
+app.add_typer(stats, name="stats")
 app.add_typer(library_group, name="library")
 app.command("distribution", help=N_("Show the next-token distribution after a prompt."))(distribution)
 app.command("run", help=N_("Generate from a prompt, greedily or by drawing, and keep every step."))(run)

@@ -28,16 +28,17 @@ class SettingsChoice:
 
     def check(self) -> None:
         """Raise `SettingsError` before a model is loaded for nothing."""
-        constraint = self._over(Settings()).sampling.grammar()
+        constraint = self.over(Settings()).sampling.grammar()
         if constraint is not None:
             check_without_vocabulary(constraint)
 
     def build(self, model: ModelInfo) -> Settings:
         """The settings in force: the model's own below the user's where they were asked for."""
         base = settings_from_generation_config(model.generation_defaults) if self.model_defaults else Settings()
-        return self._over(base)
+        return self.over(base)
 
-    def _over(self, base: Settings) -> Settings:
+    def over(self, base: Settings) -> Settings:
+        """What was given, above other settings. Raises `SettingsError`."""
         settings = base if self.order is None else base.with_order(self.order)
         return settings.with_sampling("user", **self.sampling).with_stopping("user", **self.stopping)
 

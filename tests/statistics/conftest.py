@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from ..growth.conftest import engine, open_workspace, session, workspace  # noqa: TID252
+import pytest
+from table_sessions import engine, open_workspace, workspace
 
-__all__ = ["engine", "open_workspace", "session", "workspace"]
+from explorer.session import Session
+from explorer.workspace import Workspace
+
+__all__ = ["engine", "open_workspace", "workspace"]
+
+
+@pytest.fixture
+def session(workspace: Workspace) -> Session:
+    return workspace.new_session(workspace.prompt_of_ids(()))
