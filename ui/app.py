@@ -23,6 +23,7 @@ from explorer.i18n import N_, set_language, tr
 from explorer.messages import StoreError, UserMessage
 from explorer.paths import default_library
 from ui.actions import KeyGuard
+from ui.after_paint import AfterPaint
 from ui.analysis_thread import AnalysisThread
 from ui.bridge import Bridge, Event, unexpected
 from ui.controllers.action_controller import ActionController
@@ -153,7 +154,8 @@ class Explorer(QObject):
     def _build(self) -> None:
         window = self.window = MainWindow(self._preferences)
         self.session = SessionController(self.bridge, self.session_thread, window)
-        self.views = ViewController(window, self.session)
+        self.after_paint = AfterPaint(window)
+        self.views = ViewController(window, self.session, self.after_paint)
         self.models = ModelController(window, self._preferences, self.bridge, self.model_thread, self.session_thread)
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
@@ -162,7 +164,7 @@ class Explorer(QObject):
         self.appearance = AppearanceController(window, self._preferences)
         self.reading = ReadingController(window, self._preferences, self.session, self.session_thread)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
-        self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
+        self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session, self.after_paint)
         self.ruler = RulerController(window, self._preferences, self.session)
         self.analysis = AnalysisController(window.explain, self.bridge, self.analysis_thread, window)
         self.characters = CharactersController(window, self.session_thread, self.session)

@@ -10,6 +10,7 @@ from explorer.events import Change, NodeView
 from explorer.i18n import tr
 from explorer.progress import Progress
 from explorer.tree import NodeId
+from ui.after_paint import AfterPaint
 from ui.candidates.panel import CandidatesPanel
 from ui.controllers.session_controller import SessionController
 from ui.explain.panel import ExplainPanel
@@ -30,10 +31,11 @@ class ViewController(QObject):
     node_menu_opening = Signal(object, int)
     """The `QMenu` of a node of the tree, to be added to; see `ui.controllers.tree_controller`."""
 
-    def __init__(self, window: MainWindow, session: SessionController) -> None:
+    def __init__(self, window: MainWindow, session: SessionController, after: AfterPaint) -> None:
         super().__init__(window)
         self._window = window
         self._session = session
+        self._after = after
         self._stop: tuple[NodeId, StopEvent] | None = None
         self._waiting_ranks: list[int] = []
         self._clear_timer = QTimer(self)
@@ -65,8 +67,12 @@ class ViewController(QObject):
         return (self._window.candidates, *self._window.explain)
 
     def _show_distribution(self, view: NodeView | None) -> None:
-        for shown in self._distribution_views:
-            shown.set_view(view)
+        self._window.candidates.set_view(view)
+        self._explain(view)
+
+    def _explain(self, view: NodeView | None) -> None:
+        for panel in self._window.explain:
+            panel.set_view(view)
 
     def pick_rank(self, rank: int) -> None:
         """Take the candidate in a row of the list; while the list is being computed, as soon as it is there."""
@@ -88,6 +94,7 @@ class ViewController(QObject):
     @Slot(object)
     def _opened(self, opened: OpenedSession) -> None:
         window = self._window
+        self._after.flush()
         self._stop = None
         self._waiting_ranks = []
         for view in (window.tree, window.path, *self._distribution_views):
@@ -114,6 +121,8 @@ class ViewController(QObject):
     @Slot(list)
     def _changed(self, changes: list[Change]) -> None:
         window = self._window
+        window.tree.setUpdatesEnabled(False)  # the bars come first where they come along, and a tree is slow to paint
+        self._after.do("tree", lambda: window.tree.setUpdatesEnabled(True))
         for change in changes:
             window.tree.apply(change)
         last = changes[-1]
@@ -134,8 +143,16 @@ class ViewController(QObject):
             self._clear_timer.start()
         else:
             self._clear_timer.stop()
+            window.candidates.set_view(view)
+            window.candidates.table.viewport().repaint()
+        self._after.do("view", lambda: self._show_rest(shown))
+
+    def _show_rest(self, shown: ShownView) -> None:
+        """All but the bars."""
+        window, view = self._window, shown.view
+        if not shown.computing:
             window.status.set_pass("")
-            self._show_distribution(view)
+            self._explain(view)
         window.path.set_view(view)
         window.status.set_path(view.values)
         told = self._stop[1] if self._stop is not None and self._stop[0] == view.node_id else None

@@ -116,7 +116,8 @@ def _settle(explorer: Explorer) -> None:
         # In this order: who rests has reported before it rests, and what was reported may have set a timer.
         if not all(thread.resting for thread in threads) or bridge.pending or bridge.busy:
             return False
-        return session.view is not None and not any(timer.isActive() for timer in timers)
+        idle = not explorer.after_paint.pending and not any(timer.isActive() for timer in timers)
+        return idle and session.view is not None
 
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not quiet():
