@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from explorer.scoring.judging import ScoreQuestion, TokenScore
 from explorer.session import Session
 from explorer.store import SessionStore
 from explorer.store.records import SessionState, SessionSummary
+from explorer.store.upkeep import Upkeep, left_uncleanly
 from explorer.text import ChatMessage, Prompt, Vocabulary
 from explorer.tree import ROOT
 
@@ -30,7 +31,10 @@ class Workspace:
 
     def __init__(self, library: Path, engine: Engine | None = None) -> None:
         """Open (or create) the library. Raises `StoreError`; starts no model."""
+        self._suspicious = left_uncleanly(library)
         self.store = SessionStore.open(library)
+        self._upkeep: Upkeep | None = None
+        self._tell: Callable[[UserMessage], None] | None = None
         self.engine = engine or Engine()
         self.session: Session | None = None
 
@@ -39,20 +43,40 @@ class Workspace:
         if self.session is not None:
             self.session.save()
         self.engine.close()
+        self._end_upkeep()
         self.store.close()
+
+    def keep_up(self, tell: Callable[[UserMessage], None]) -> None:
+        """From now on back the library up while it is open, and look it over if it was left uncleanly.
+
+        ``tell`` is called in another thread with a message where the library is damaged.
+        """
+        self._end_upkeep()
+        self._tell = tell
+        if not self.store.read_only:
+            self._upkeep = Upkeep(self.store.path, tell, suspicious=self._suspicious)
+
+    def _end_upkeep(self) -> None:
+        if self._upkeep is not None:
+            self._upkeep.close()
+        self._upkeep = None
 
     def open_library(self, library: Path, *, create: bool = True) -> None:
         """Go on with another library; what was open is left, and written as far as it can be. The model stays.
 
         Raises `StoreError`; then everything stays as it was.
         """
+        suspicious = left_uncleanly(library)
         store = SessionStore.open(library, create=create)
         if self.session is not None:
             self.session.save()
             self._leave_session()
         self.session = None
+        self._end_upkeep()
         self.store.close()
-        self.store = store
+        self.store, self._suspicious = store, suspicious
+        if self._tell is not None:
+            self.keep_up(self._tell)
 
     # --- models ------------------------------------------------------------------------------------------------------
 

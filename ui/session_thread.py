@@ -28,6 +28,9 @@ EngineState = Literal["none", "ready", "ended"]
 
 _POLL_SECONDS = 1.0  # how soon a dead engine is noticed while nobody asks it anything
 _MEMORY_SECONDS = 3.0
+_SAVE_SECONDS = 3.0  # how soon the library is tried again where it did not take something
+# Where another try could help without the user: not where the library has another state of the session.
+_PASSING = frozenset({"store.locked", "store.full", "store.io", "store.moved", "store.read_only"})
 _STREAM_VIEW_SECONDS = 0.05  # while a run goes on, the panels follow at most this often
 # What a step has changed waits so long for the bars of the new node. Where the model has looked ahead they are there by
 # then, and the window lays everything out and paints once instead of three times.
@@ -97,6 +100,7 @@ class SessionThread(JobThread["Workspace"]):
         self._view_cancel = CancelToken()
         self._viewed_at = 0.0
         self._memory_at = 0.0
+        self._tried_at = 0.0
         self._status: EngineStatus | None = None
         self._saving: SaveStatus | None = None
 
@@ -158,6 +162,7 @@ class SessionThread(JobThread["Workspace"]):
     def _opened(self, owned: Workspace) -> None:
         self._workspace = owned
         self._bridge.put(Event("library", owned.store.reason if owned.store.read_only else None, latest_only=True))
+        owned.keep_up(lambda message: self._bridge.put(Event("trouble", message)))
 
     def _after(self, owned: Workspace) -> None:
         session = owned.session
@@ -179,6 +184,11 @@ class SessionThread(JobThread["Workspace"]):
             self._send_view(owned, self._fresh_cancel())
             return True
         now = time.monotonic()
+        if self._could_save(owned) and now - self._tried_at > _SAVE_SECONDS:
+            assert owned.session is not None
+            owned.session.save()
+            self._tried_at = time.monotonic()
+            return True
         if self._seen is not None:
             if now - self._viewed_at < _NOTE_SECONDS:
                 return False
@@ -193,6 +203,11 @@ class SessionThread(JobThread["Workspace"]):
             self._send_memory(owned)
             return True
         return False
+
+    def _could_save(self, owned: Workspace) -> bool:
+        """Whether something waits for the library that it may take by now."""
+        session = owned.session
+        return session is not None and session.save_error is not None and session.save_error.code in _PASSING
 
     def _advanced(self, owned: Workspace, job: Job[Workspace]) -> None:
         if self._stale and time.monotonic() - self._viewed_at > _STREAM_VIEW_SECONDS:

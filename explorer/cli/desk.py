@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from explorer.cli.console import ProgressLine, interruptible, note
+from explorer.cli.console import ProgressLine, interruptible, note, print_message
 from explorer.cli.options import PromptChoice
 from explorer.cli.settings import SettingsChoice
 from explorer.i18n import N_, tr
+from explorer.messages import StoreError
 from explorer.models.base import ModelRef
 from explorer.progress import CancelToken
 from explorer.session import Session
+from explorer.store.backups import backup_if_due
 from explorer.text import prompt_warnings
 from explorer.workspace import Workspace, with_default_limit
 
@@ -60,3 +62,14 @@ def open_desk(library: Path | None) -> Iterator[Desk]:
         closing(Workspace(library or Path(folder) / "library.sqlite")) as workspace,
     ):
         yield Desk(workspace, progress, cancel)
+    if library is not None:
+        _back_up(library)
+
+
+def _back_up(library: Path) -> None:
+    """Make the library's next backup if that is due. Only damage is worth a word here."""
+    try:
+        backup_if_due(library)
+    except StoreError as error:
+        if error.message.code == "store.damaged":
+            print_message(error.message)

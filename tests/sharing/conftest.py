@@ -23,10 +23,6 @@ def rich_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     path = tmp_path_factory.mktemp("sharing") / "library.sqlite"
     make_fixture.make(path)
-    with SessionStore.open(path) as store:
-        store.library.set_note(1, "a note 🙂 \ud83d")
-        store.library.set_star([1], True)
-        store.library.add_tag([1], "homework")
     return path
 
 

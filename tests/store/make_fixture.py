@@ -48,6 +48,9 @@ def make(path: Path) -> None:
         nothing: frozenset[int] = frozenset()
         store.set_command_states(session_id, {last.seq: "abandoned"}, nothing, last.hidden, last.before)
         store.create_session(samples.state(title="Second"), samples.model(), samples.vocabulary(), samples.START)
+        store.library.set_note(session_id, "a note 🙂 \ud83d")
+        store.library.set_star([session_id], True)
+        store.library.add_tag([session_id], "homework")
 
 
 if __name__ == "__main__":

@@ -333,3 +333,34 @@ def test_a_writer_that_does_not_end(library: Path, monkeypatch: pytest.MonkeyPat
             with SessionStore.open(library) as second:  # nor does opening
                 assert not second.read_only
         store.append(session_id, samples.chain(1)[0])
+
+
+def test_a_lock_that_stays_holds_up_one_step_only(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first step waits a while for the other program, the next ones hardly; navigation never does."""
+    waits: list[str] = []
+    locked = [False]
+
+    def watch(sql: str) -> int:
+        if sql.startswith("PRAGMA busy_timeout"):
+            waits.append(sql.split()[-1])
+        return sqlite3.SQLITE_BUSY if locked[0] and sql.startswith("BEGIN IMMEDIATE") else 0
+
+    with faulty_sqlite(monkeypatch) as sqlite, SessionStore.open(library) as store:
+        session_id = store.create_session(*CREATED)
+        first, second, third = samples.chain(3)
+        store.append(session_id, first)
+        sqlite.fault = watch
+        for locked[0], write in (
+            (False, lambda: store.save_position(session_id, 1)),
+            (True, lambda: store.append(session_id, second)),
+            (True, lambda: store.append(session_id, second)),
+            (True, lambda: store.library.set_star([session_id], True)),
+            (False, lambda: store.append(session_id, second)),
+            (False, lambda: store.append(session_id, third)),
+        ):
+            if locked[0]:
+                with pytest.raises(StoreError, match="Another program is writing"):
+                    write()
+            else:
+                write()
+    assert waits == ["50", "1000", "50", "5000", "50", "1000"]

@@ -20,6 +20,7 @@ import store_samples as samples
 from explorer.messages import StoreError
 from explorer.store import SessionStore, schema
 from explorer.store.database import connect
+from explorer.store.library import LibraryQuery
 from explorer.tree import ROOT
 
 CURRENT = schema.known_versions()[-1]
@@ -157,6 +158,15 @@ def test_every_value_of_an_old_library_is_readable(old: Path) -> None:
         assert seen.to_bytes() == samples.observation(1).to_bytes()
 
 
+def test_what_the_user_kept_in_an_old_library_is_there(tmp_path: Path) -> None:
+    """From format 2 on; format 1 knew no notes, stars and tags."""
+    shutil.copyfile(make_fixture.FOLDER / "v2.sqlite", tmp_path / "library.sqlite")
+    with SessionStore.open(tmp_path / "library.sqlite") as store:
+        card = store.library.session(1)
+        assert (card.note, card.starred, card.tags) == ("a note 🙂 \ud83d", True, ("homework",))
+        assert [summary.id for summary in store.library.sessions(LibraryQuery("homework"))] == [1]
+
+
 # --- older files ------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +178,7 @@ def test_conversion_keeps_every_value_and_a_backup(old: Path, next_format: Path)
     assert tables(old)["nodes"][-1] == "note"
     library, backup = files(old)
     assert library == "library.sqlite"
-    assert "backup-0001-" in backup
+    assert backup.startswith("library.sqlite.backup-000")
     assert content(old.with_name(backup)) == before
 
 
