@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import typer
 
 from explorer.cli.care import library_group
+from explorer.cli.compare import compare
 from explorer.cli.console import note, print_message
 from explorer.cli.decoding import distribution, pick, run
 from explorer.cli.exits import BAD_ARGUMENTS, ERROR, INTERRUPTED, NO_MODEL
@@ -59,6 +60,7 @@ app.command("pick", help=N_("Take one token by hand in a stored session."))(pick
 app.command("expand", help=N_("Show many continuations of a prompt, with what they leave out."))(expand_command)
 app.command("beam", help=N_("Search for the best endings with beams, step by step."))(beam_command)
 app.command("score", help=N_("Score a given text token by token."))(score)
+app.command("compare", help=N_("Compare settings on the same prompt, model and draws."))(compare)
 app.command("query", help=N_("Bound how likely it is that the text goes on to match."))(query_command)
 app.command("replay", help=N_("Show a session step by step, or run it again and compare."))(replay)
 app.command("check", help=N_("Compare the numbers of a node with transformers itself."))(check)

@@ -24,7 +24,7 @@ FREE_TOKENS = Parameter(
     "free_tokens",
     "int",
     None,
-    N_("Free run"),
+    N_("Its length"),
     N_("How many tokens the free run goes on for once it has left the text."),
     minimum=0,
     maximum=MOST_FREE,

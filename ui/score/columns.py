@@ -16,6 +16,12 @@ def token_columns() -> tuple[Column[TokenShown], ...]:
         Column(N_("No."), N_("Its place; tokens of the prompt come first."), lambda t, _: count(t.row.number), _number),
         Column(N_("Token"), N_("The given token."), lambda t, _: t.token, is_text=True),
         Column(
+            N_("Free run"),
+            N_("What the model wrote by itself in this place: the same tokens up to where it leaves the text."),
+            lambda t, _: _free(t),
+            is_text=True,
+        ),
+        Column(
             N_("Probability"),
             N_("What the model predicted for it after all before it (temperature 1, no filter)."),
             lambda t, _: "" if t.row.score is None else percent(math.exp(t.row.score.model_logprob)),
@@ -50,12 +56,6 @@ def token_columns() -> tuple[Column[TokenShown], ...]:
             N_("What the model predicted for the token it preferred."),
             lambda t, _: "" if t.row.score is None else percent(math.exp(t.row.score.preferred_logprob)),
             lambda t: math.nan if t.row.score is None else math.exp(t.row.score.preferred_logprob),
-        ),
-        Column(
-            N_("Free run"),
-            N_("What the model wrote by itself in this place: the same tokens up to where it leaves the text."),
-            lambda t, _: _free(t),
-            is_text=True,
         ),
     )
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
+    QHeaderView,
     QPushButton,
     QTabWidget,
     QToolButton,
@@ -62,7 +63,8 @@ class ScorePanel(QWidget):
             tr("Scored tokens"),
             tr("A row a token. A click goes to the node before it, whose bars weighed it."),
         )
-        self.table.horizontalHeader().setResizeContentsPrecision(0)  # what is in sight: a text may have thousands
+        self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self._fitted: int | None = None  # the text the widths were chosen for
         self._empty = plain_label(
             tr("No scored text yet. Paste or open a text, and see how likely the model holds each of its tokens."),
             quiet=True,
@@ -126,8 +128,10 @@ class ScorePanel(QWidget):
         )
         self._jumps = QHBoxLayout()
         self._jumps.setSpacing(GRID)
-        self._jumps.addWidget(self.legend, 1)
-        for button in (self._worst, self._uncertain, self._departure, self._copy, self._save):
+        for button in (self._worst, self._uncertain, self._departure):
+            self._jumps.addWidget(button)
+        self._jumps.addStretch(1)
+        for button in (self._copy, self._save):
             self._jumps.addWidget(button)
 
     def _build_body(self) -> None:
@@ -145,6 +149,7 @@ class ScorePanel(QWidget):
         self._tabs.setDocumentMode(True)
         self._tabs.addTab(text, tr("Text"))
         self._tabs.addTab(self.table, tr("Table"))
+        self._tabs.setCornerWidget(self.legend)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
@@ -184,6 +189,7 @@ class ScorePanel(QWidget):
         self.free.setVisible(shown is not None and bool(shown.free_pieces))
         if shown is not None:
             self._texts.setCurrentIndex(self._texts.findData(shown.group))
+            self._fit(shown)
             self._worst.setEnabled(shown.marks.worst is not None)
             self._uncertain.setEnabled(shown.marks.most_uncertain is not None)
             self._departure.setEnabled(self._place_of("departure") is not None)
@@ -251,6 +257,13 @@ class ScorePanel(QWidget):
 
     def _buttons(self) -> tuple[QPushButton, ...]:
         return self._worst, self._uncertain, self._departure, self._copy, self._save
+
+    def _fit(self, shown: TextShown) -> None:
+        """Choose the widths of the columns once a text, not with each of its chunks."""
+        if self._fitted == shown.group:
+            return
+        self.table.resizeColumnsToContents()
+        self._fitted = None if shown.running else shown.group
 
     def _name(self, names: tuple[TextName, ...]) -> None:
         """List the texts; an open list is left alone while nothing changes."""

@@ -64,8 +64,13 @@ def progress_words(shown: TextShown) -> str:
 
 
 def result_words(shown: TextShown, unit: LogUnit) -> str:
-    """What came of it, for the strip over the tree."""
-    return sentences((totals_words(shown.totals, unit) + ".", departure_words(shown)))
+    """What came of it in few words, for the strip over the tree."""
+    totals = shown.totals
+    if totals.impossible or totals.perplexity is None:
+        return totals_words(totals, unit)
+    return tr("{count} tokens scored, perplexity {value}").format(
+        count=count(totals.tokens), value=_figure(totals.perplexity)
+    )
 
 
 def departure_words(shown: TextShown) -> str:

@@ -103,10 +103,10 @@ def test_a_given_text_beside_what_the_model_would_write(
     window, panel = meeting.window, meeting.window.score
     assert panel.isVisible()
     assert column(meeting, 1) == ["会议", "在", "周五", "下午"]
-    assert column(meeting, 2) == ["80.0%", "100%", "30.0%", "90.0%"]
-    assert column(meeting, 3) == ["1", "1", "2", "1"]
-    assert column(meeting, 6)[2] == "周四"
-    assert column(meeting, 8) == ["=", "=", "≠ 周四", "≠ 上午"]  # after its own Thursday it goes another way
+    assert column(meeting, 3) == ["80.0%", "100%", "30.0%", "90.0%"]
+    assert column(meeting, 4) == ["1", "1", "2", "1"]
+    assert column(meeting, 7)[2] == "周四"
+    assert column(meeting, 2) == ["=", "=", "≠ 周四", "≠ 上午"]  # after its own Thursday it goes another way
     loss = -(math.log(0.8) + math.log(0.3) + math.log(0.9)) / 4
     totals, departs, notes = panel.said
     assert f"{math.exp(loss):.2f}" in totals
@@ -145,7 +145,7 @@ def test_the_cells_walk_by_keys_and_speak(meeting: Explorer, press: Press, settl
     score(meeting, GIVEN, press, settle, qtbot, free="none", with_prompt=True)
     panel = meeting.window.score
     assert column(meeting, 1)[0] == "通知："
-    assert column(meeting, 2)[0] == ""  # C16: nothing stands before the first token
+    assert column(meeting, 3)[0] == ""  # C16: nothing stands before the first token
     panel.cells.setFocus()
     qtbot.keyClick(panel.cells, Qt.Key.Key_Home)
     assert "no score" in panel.cells.cell_description(panel.cells.cursor_cell)
@@ -174,7 +174,7 @@ def test_colours_follow_the_choice_and_the_scale(meeting: Explorer, press: Press
     assert "nats" in panel.legend.accessibleName()
     window.actions_["log_bits"].trigger()
     assert "bits" in panel.legend.accessibleName()
-    assert column(meeting, 4)[2].startswith("1.74")
+    assert column(meeting, 5)[2].startswith("1.74")
     window.actions_["log_nats"].trigger()
     panel.set_colour("probability", "fixed")
 
