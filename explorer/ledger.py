@@ -153,6 +153,11 @@ class Ledger:
         self._observed.add(node_id)
         self._outbox.write(lambda: self._store.save_observation(self.saved_id(), node_id, observation))
 
+    def observe_whole(self, node_id: NodeId, observation: Observation) -> None:
+        """Record all that was seen at a node, in place of the part of it that is recorded."""
+        self._observed.add(node_id)
+        self._outbox.write(lambda: self._store.replace_observation(self.saved_id(), node_id, observation))
+
     def draws_at(self, node_id: NodeId) -> tuple[StepRecord, ...]:
         """The draws made at a node that led to what is in the tree now, in order."""
         return tuple(step for step in self._journal.draws_at(node_id) if step.node in self.tree)

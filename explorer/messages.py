@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.i18n import sentences, tr
+from explorer.i18n import N_, sentences, tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +74,13 @@ class SettingsError(ExplorerError):
 
 class StoreError(ExplorerError):
     """The library could not be read or written: read-only, full, locked, newer, or damaged."""
+
+
+def no_session_message() -> UserMessage:
+    """Says that there is nothing to work on."""
+    return UserMessage(
+        "session.none",
+        N_("No session is open."),
+        N_("A session begins with a prompt and a model."),
+        N_("Open a model, type a prompt, and start."),
+    )

@@ -27,7 +27,7 @@ from explorer.proof.report import NodeCheck, ProofReport
 from explorer.proof.wording import needs_model_message
 from explorer.scoring.joining import Continuation, continuation
 from explorer.scoring.judging import Judgement, ScoreQuestion
-from explorer.stops import facts_after, not_live_message, stop_after
+from explorer.stops import facts_after, not_live_message, other_numbers_message, stop_after
 from explorer.store import SessionStore
 from explorer.store.records import CommandRecord, SessionState, StoredSession
 from explorer.text import Vocabulary, path_pieces
@@ -231,6 +231,28 @@ class SessionReading:
         """Record what the model said at a node, where it has said something that is not recorded yet."""
         for observed, observation in self._new_observation(node_id).items():
             self._ledger.observe(observed, observation)
+
+    def keep_whole(
+        self,
+        node_id: NodeId | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+        cancel: CancelToken | None = None,
+    ) -> int:
+        """Record every logit at a node (default: the current one): its figures then stay exact without the model.
+
+        Returns how many. Raises `EngineError` where the model is not loaded, and where it does not give again what was
+        recorded here first (code ``engine.other_numbers``); `Cancelled`.
+        """
+        self.require_live()
+        node_id = self.state.current if node_id is None else node_id
+        logits, _ = self._node_logits(node_id, self.context(node_id), live=True, progress=progress, cancel=cancel)
+        assert logits is not None  # a live model always answers
+        whole, seen = Observation.of(logits, logits.vocab_size), self._ledger.observation(node_id)
+        if seen is not None and not whole.extends(seen):
+            raise EngineError(other_numbers_message(self.model))
+        self._ledger.observe_whole(node_id, whole)
+        return len(whole.token_ids)
 
     def stop_after(self, generated: tuple[int, ...], state: SessionState | None = None) -> StopEvent | None:
         """The stop after generated tokens, whether or not the tree has them, under ``state`` (None: that of now)."""

@@ -54,3 +54,14 @@ def not_live_message(model: ModelInfo) -> UserMessage:
         N_("Open {model} and step again."),
         {"model": model.identity.name},
     )
+
+
+def other_numbers_message(model: ModelInfo) -> UserMessage:
+    """Says that the model does not give again what was recorded."""
+    return UserMessage(
+        "engine.other_numbers",
+        N_("{model} answers with other numbers here now than were recorded."),
+        N_("What was recorded stays as it is: it says what was seen then."),
+        N_("Verify the session to see where it differs, and how far."),
+        {"model": model.identity.name},
+    )

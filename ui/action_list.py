@@ -310,6 +310,35 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("sibling_next", N_("Sibling below"), N_("Go to the sibling below."), ("Alt+Down",)),
     ActionSpec("root", N_("To the prompt"), N_("Go back to the prompt. Nothing is deleted."), ("Home",)),
     *(ActionSpec(f"pick_{n}", N_("Pick candidate {number}"), _PICK_HELP, (str(n),), number=n) for n in range(1, 10)),
+    # Replay
+    ActionSpec(
+        "timeline",
+        N_("Timeline…"),
+        N_("Show every moment of this session, to be played like a film, and branched off."),
+        ("M",),
+    ),
+    ActionSpec("play_film", N_("Play or pause"), N_("Play the session from the moment that is shown."), ("P",)),
+    ActionSpec(
+        "moment_back", N_("Moment before"), N_("Look at the moment before this one. Nothing is undone."), ("Alt+Left",)
+    ),
+    ActionSpec("moment_forward", N_("Moment after"), N_("Look at the moment after this one."), ("Alt+Right",)),
+    ActionSpec("live", N_("Back to the present"), N_("Show the session as it stands now."), ("L",)),
+    ActionSpec(
+        "branch_off",
+        N_("Branch off here"),
+        N_("Return to the present, standing at the node of this moment. Nothing of what came later is lost."),
+    ),
+    ActionSpec(
+        "verify",
+        N_("Verify this session…"),
+        N_("Run every recorded step again with the model, and compare the numbers and the choices."),
+        ("Ctrl+Shift+Y",),
+    ),
+    ActionSpec(
+        "keep_whole",
+        N_("Keep the whole distribution"),
+        N_("Store every token's score at the current node, so that its figures stay exact without the model."),
+    ),
     # Help
     ActionSpec("shortcuts", N_("Keys…"), N_("Every command with its keys; change them here."), ("F1",)),
     ActionSpec("troubleshooting", N_("When something looks wrong…"), N_("Common surprises and what causes them.")),

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import shiboken6
 from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Qt, QTimer, Signal, Slot
@@ -35,10 +35,13 @@ from ui.controllers.export_controller import ExportController
 from ui.controllers.find_controller import FindController
 from ui.controllers.grammar_controller import GrammarController
 from ui.controllers.growth_controller import GrowthController
+from ui.controllers.history_controller import HistoryController
+from ui.controllers.keeping_controller import KeepingController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
 from ui.controllers.notes_controller import NotesController
+from ui.controllers.past_controller import PastController
 from ui.controllers.preset_controller import PresetController
 from ui.controllers.proof_controller import ProofController
 from ui.controllers.query_controller import QueryController
@@ -51,6 +54,7 @@ from ui.controllers.settings_controller import SettingsController
 from ui.controllers.speed_controller import SpeedController
 from ui.controllers.tree_controller import TreeController
 from ui.controllers.tree_options_controller import TreeOptionsController
+from ui.controllers.verify_controller import VerifyController
 from ui.controllers.view_controller import ViewController
 from ui.main_window import MainWindow, application_icon
 from ui.preferences import Preferences
@@ -192,7 +196,10 @@ class Explorer(QObject):
         self.find = FindController(window, self._preferences, self.bridge, self.session, self.session_thread)
         self.notes = NotesController(window, self.session)
         self.tree = TreeController(window, self.session, self.views, self.notes, self.exports)
-        self.history = HistoryFeed(window, self.bridge, self.session)
+        self.history = HistoryController(window, self.bridge, self.session)
+        self.keeping = KeepingController(window, self.session_thread, self.session, self.growth.strip)
+        self.past = PastController(window, self.session, self.session_thread, self.analysis_thread, self.bridge)
+        self.verifying = VerifyController(window, self.session_thread, self.session, self.past, self.library.load_model)
         window.may_close = self.library.may_close
         window.closed.connect(self.finished)
         window.welcome.step_requested.connect(self._step_lesson)
@@ -267,25 +274,6 @@ class Explorer(QObject):
     @Slot()
     def _dismiss_welcome(self) -> None:
         self._preferences.set_flag("welcome_dismissed", True)
-
-
-class HistoryFeed(QObject):
-    """Gives the history panel the session's commands."""
-
-    def __init__(self, window: MainWindow, bridge: Bridge, session: SessionController) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session = session
-        for name in ("undo", "redo"):
-            button = window.history.add_button(window.actions_[name])
-            button.setAccessibleName(window.actions_[name].text())
-        bridge.happened.connect(self._take_event)
-
-    @Slot(str, object)
-    def _take_event(self, name: str, value: Any) -> None:
-        opened = self._session.session
-        if name == "history" and opened is not None and value[0] == opened.serial:
-            self._window.history.set_commands(value[1], opened.vocabulary)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -42,6 +42,8 @@ from ui.queries.panel import QueryPanel
 from ui.ruler.panel import RulerPanel
 from ui.score.panel import ScorePanel
 from ui.text.path_text import PathText
+from ui.timeline.panel import TimelinePanel
+from ui.timeline.past_bar import PastBar
 from ui.tree.canvas import TreeCanvas
 from ui.tree.view_bar import ViewBar
 from ui.why.panel import WhyPanel
@@ -50,7 +52,7 @@ _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "p
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
 _ON_DEMAND = ("runs", "beams", "queries", "score")  # shown once there is something to see in them
-_FRONT = ("settings", "why")  # of each row of tabs
+_FRONT = ("settings", "why", "path")  # of each row of tabs
 
 
 class MainWindow(QMainWindow):
@@ -88,6 +90,8 @@ class MainWindow(QMainWindow):
         self.models = ModelPanel()
         self.sessions = SessionsPanel()
         self.history = HistoryPanel()
+        self.timeline = TimelinePanel()
+        self.past_bar = PastBar()
         self.status = StatusBar()
         self.model_button = QToolButton()
         self.setStatusBar(self.status)
@@ -143,6 +147,7 @@ class MainWindow(QMainWindow):
         layout.setSpacing(GRID)
         layout.addWidget(self.messages)
         layout.addWidget(self.welcome)
+        layout.addWidget(self.past_bar)
         layout.addWidget(self.view_bar)
         layout.addWidget(self.tree, 1)
         self.setCentralWidget(centre)
@@ -167,6 +172,7 @@ class MainWindow(QMainWindow):
             ("curves", tr("Curves"), self.curves),
             ("characters", tr("Characters"), self.characters),
             ("path", tr("Path"), path),
+            ("timeline", tr("Timeline"), self.timeline),
             ("runs", tr("Runs"), self.runs),
             ("beams", tr("Beams"), self.beams),
             ("queries", tr("Questions"), self.queries),
@@ -201,8 +207,9 @@ class MainWindow(QMainWindow):
             self.addDockWidget(area.RightDockWidgetArea, self.docks[name])
         for name in ("ruler", "curves", "characters"):
             self.tabifyDockWidget(self.docks["why"], self.docks[name])
-        for name in ("path", *_ON_DEMAND):
+        for name in ("path", "timeline", *_ON_DEMAND):
             self.addDockWidget(area.BottomDockWidgetArea, self.docks[name])
+        self.tabifyDockWidget(self.docks["path"], self.docks["timeline"])
         for name in _ON_DEMAND:
             self.tabifyDockWidget(self.docks["path"], self.docks[name])
             self.docks[name].hide()  # until there is something to see

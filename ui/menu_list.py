@@ -139,6 +139,21 @@ MENUS: tuple[Menu, ...] = (
             "candidate_down",
         ),
     ),
+    (
+        N_("&Replay"),
+        (
+            "timeline",
+            "play_film",
+            "moment_back",
+            "moment_forward",
+            SEPARATOR,
+            "live",
+            "branch_off",
+            SEPARATOR,
+            "verify",
+            "keep_whole",
+        ),
+    ),
     (N_("&Help"), ("welcome", "shortcuts", "troubleshooting", SEPARATOR, "about")),
 )
 

@@ -22,6 +22,7 @@ from explorer.verification import (
     Verification,
     divergence_text,
     environment_text,
+    redraw_text,
     summary,
     verdict_text,
     verify,
@@ -80,6 +81,8 @@ def _document(found: Verification) -> dict[str, Any]:
         "compared": found.compared,
         "identical": found.identical,
         "different": found.different,
+        "drawn": found.drawn,
+        "redrawn": found.redrawn,
         "max_abs_logit_diff": found.max_abs_logit_diff,
         "first_divergence": None if first is None else _divergence(first),
         "environment": [asdict(difference) for difference in found.environment],
@@ -116,5 +119,7 @@ def _print_verification(found: Verification, session: Session) -> None:
     )
     if found.first_divergence is not None:
         note(divergence_text(found.first_divergence, session.vocabulary))
+    if found.drawn:
+        note(redraw_text(found))
     for difference in found.environment:
         note(environment_text(difference))

@@ -167,6 +167,12 @@ class Observation:
             token_ids, best = token_ids[:limit].copy(), best[:limit].copy()  # a slice would keep the whole alive
         return cls(token_ids, best, logits.vocab_size, logits.logsumexp, logits.entropy, tail)
 
+    def extends(self, other: Observation) -> bool:
+        """Whether this is the same as ``other`` for all tokens that ``other`` lists."""
+        listed = len(other.token_ids)
+        same_tokens = np.array_equal(self.token_ids[:listed], other.token_ids)
+        return same_tokens and np.array_equal(self.logits[:listed], other.logits)
+
     def sorted_logits(self) -> SortedLogits:
         """The listed logits, truncated where there is a tail."""
         return SortedLogits(self.token_ids, self.logits, self.vocab_size, self.tail, self.logsumexp, self.entropy)

@@ -170,6 +170,12 @@ class SessionStore:
             self._require(connection, session_id)
             writing.add_observation(connection, session_id, node_id, observation)
 
+    def replace_observation(self, session_id: int, node_id: NodeId, observation: Observation) -> None:
+        """Keep what was seen at a node in place of what was recorded there."""
+        with self._write(session_id) as connection:
+            self._require(connection, session_id)
+            writing.replace_observation(connection, session_id, node_id, observation)
+
     def delete_session(self, session_id: int) -> None:
         """Remove a session and everything only it used."""
         with self._write(session_id) as connection:

@@ -42,6 +42,7 @@ _ADD_NODE = insert(NodeRow)
 _ADD_STEP = insert(StepRow)
 _ADD_STOP = insert(StopRow)
 _ADD_OBSERVATION = sqlite_insert(ObservationRow).on_conflict_do_nothing()
+_REPLACE_OBSERVATION = sqlite_insert(ObservationRow).prefix_with("OR REPLACE")
 _SHOW_NODE = (
     update(NodeRow)
     .where(NodeRow.session_id == bindparam("of_session"), NodeRow.id == bindparam("node"))
@@ -269,6 +270,11 @@ def _numbers(edge: Edge | StepRecord, where: str) -> dict[str, Any]:
 def add_observation(connection: Connection, session_id: int, node_id: NodeId, observation: Observation) -> None:
     """Keep what was seen at a node; what was recorded there first stays."""
     connection.execute(_ADD_OBSERVATION, _observation_row(session_id, node_id, observation))
+
+
+def replace_observation(connection: Connection, session_id: int, node_id: NodeId, observation: Observation) -> None:
+    """Keep what was seen at a node in place of what was recorded there."""
+    connection.execute(_REPLACE_OBSERVATION, _observation_row(session_id, node_id, observation))
 
 
 def _observation_row(session_id: int, node_id: NodeId, observation: Observation) -> dict[str, Any]:

@@ -8,7 +8,15 @@ from explorer.verification.compare import (
     summary,
     verify,
 )
-from explorer.verification.words import divergence_text, environment_text, verdict_text
+from explorer.verification.words import (
+    divergence_text,
+    environment_name,
+    environment_text,
+    problem_text,
+    redraw_text,
+    report_text,
+    verdict_text,
+)
 
 __all__ = [
     "EnvironmentDifference",
@@ -16,7 +24,11 @@ __all__ = [
     "Verification",
     "divergence_text",
     "environment_differences",
+    "environment_name",
     "environment_text",
+    "problem_text",
+    "redraw_text",
+    "report_text",
     "summary",
     "verdict_text",
     "verify",

@@ -29,6 +29,8 @@ Problem = Literal["logits", "values", "excluded", "choice", "uniform", "stop", "
 
 # In logits. float32 is what separates a cached from a fresh pass; the others are two roundings at a logit of 16 to 32.
 TOLERANCES: Final[Mapping[str, float]] = {"float32": FLOAT32_TOLERANCE, "float16": 2 * 2**-6, "bfloat16": 2 * 2**-3}
+# Log-probabilities are sums over the same logits in float64, not always taken in the same order: in nats.
+_OWN_ROUNDING: Final = 1e-12
 # Stop events that follow from the path and the settings alone.
 _REPEATABLE = frozenset({"eos", "max_new_tokens", "max_length", "stop_string", "grammar_end", "context_window"})
 
@@ -67,7 +69,8 @@ class EnvironmentDifference:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What became of all steps. ``first_divergence`` is the first that is different."""
+    """What became of all steps. ``first_divergence`` is the first that is different. Of ``drawn`` tokens seed and draw
+    number give ``redrawn`` again."""
 
     verdict: Verdict
     compared: int
@@ -76,6 +79,8 @@ class Verification:
     max_abs_logit_diff: float
     first_divergence: StepCheck | None
     environment: tuple[EnvironmentDifference, ...] = field(default=())
+    drawn: int = 0
+    redrawn: int = 0
 
 
 def verify(
@@ -104,6 +109,7 @@ def summary(session: Session, checks: Iterable[StepCheck]) -> Verification:
     different = [check for check in listed if check.verdict == "different"]
     identical = sum(check.verdict == "identical" for check in listed)
     verdict: Verdict = "different" if different else "identical" if identical == len(listed) else "tolerance"
+    drawn = [check for check in listed if check.how == "drawn"]
     return Verification(
         verdict=verdict,
         compared=len(listed),
@@ -112,6 +118,8 @@ def summary(session: Session, checks: Iterable[StepCheck]) -> Verification:
         max_abs_logit_diff=max((check.logit_diff for check in listed), default=0.0),
         first_divergence=different[0] if different else None,
         environment=environment_differences(session),
+        drawn=len(drawn),
+        redrawn=sum(check.got is None and check.problem not in ("uniform", "unusable") for check in drawn),
     )
 
 
@@ -224,7 +232,7 @@ def _check_step(
         problem = "uniform" if draw_uniform(step.seed, step.draw_index) != step.u else problem
     if got is not None and got != step.token_id:
         problem = problem or "choice"
-    exact = logit_diff == 0.0 and value_diff == 0.0
+    exact = logit_diff == 0.0 and value_diff <= _OWN_ROUNDING
     verdict: Verdict = "different" if problem is not None else "identical" if exact else "tolerance"
     return _check_of(
         command, step, verdict, logit_diff, value_diff, problem=problem, got=got, margin=margin, near_tie=near

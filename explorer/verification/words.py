@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from explorer.i18n import N_, tr
 from explorer.text import Vocabulary
 from explorer.verification.compare import EnvironmentDifference, StepCheck, Verification
@@ -42,13 +44,43 @@ def verdict_text(found: Verification) -> str:
     )
 
 
-def divergence_text(check: StepCheck, vocabulary: Vocabulary) -> str:
-    """Where and how one step differs."""
-    what = tr(_PROBLEMS[check.problem or "choice"]).format(
+def redraw_text(found: Verification) -> str:
+    """Whether seed and draw numbers give the drawn tokens again; empty where none was drawn."""
+    if not found.drawn:
+        return ""
+    return tr(N_("Drawn again from seed and draw number: {same} of {count} drawn tokens are the same.")).format(
+        same=found.redrawn, count=found.drawn
+    )
+
+
+def problem_text(check: StepCheck, vocabulary: Vocabulary) -> str:
+    """What is otherwise at one step; empty where nothing is."""
+    if check.problem is None:
+        return ""
+    return tr(_PROBLEMS[check.problem]).format(
         difference=f"{check.value_diff if check.problem == 'values' else check.logit_diff:.2g}",
         expected=_label(check.expected, vocabulary),
         got=_label(check.got, vocabulary),
     )
+
+
+def report_text(found: Verification, different: Sequence[StepCheck], vocabulary: Vocabulary, title: str) -> str:
+    """Everything that was found, as lines to be kept or sent."""
+    lines = [title, verdict_text(found), redraw_text(found)]
+    lines += [environment_text(difference) for difference in found.environment]
+    if not found.environment:
+        lines.append(tr(N_("The model runs where it ran when this was recorded.")))
+    if found.first_divergence is not None:
+        lines.append(divergence_text(found.first_divergence, vocabulary))
+    for check in different:
+        where = tr(N_("command {command}, node {node}")).format(command=check.command, node=check.node)
+        lines.append(f"{where}: {problem_text(check, vocabulary)}")
+    return "\n".join(line for line in lines if line) + "\n"
+
+
+def divergence_text(check: StepCheck, vocabulary: Vocabulary) -> str:
+    """Where and how one step differs."""
+    what = problem_text(check, vocabulary)
     where = tr(N_("First at command {command}, node {node}.")).format(command=check.command, node=check.node)
     near = ""
     if check.got is not None and check.near_tie:
@@ -60,9 +92,14 @@ def divergence_text(check: StepCheck, vocabulary: Vocabulary) -> str:
     return " ".join(part for part in (where, what, near) if part)
 
 
+def environment_name(difference: EnvironmentDifference) -> str:
+    """What is otherwise now."""
+    return tr(_NAMES[difference.name]) if difference.name in _NAMES else difference.name
+
+
 def environment_text(difference: EnvironmentDifference) -> str:
-    """One thing that is otherwise now."""
-    name = tr(_NAMES[difference.name]) if difference.name in _NAMES else difference.name
+    """One thing that is otherwise now, in a sentence."""
+    name = environment_name(difference)
     return tr(N_("{name}: {recorded} when recorded, {now} now")).format(
         name=name, recorded=difference.recorded or "–", now=difference.now or "–"
     )

@@ -129,19 +129,19 @@ class ActionController(QObject):
     def refresh(self) -> None:
         """Enable what can do something now."""
         session, actions = self._session, self._window.actions_
-        opened, running = session.session is not None, session.running
+        opened, free = session.session is not None, session.free
         current = session.current
-        actions.enable(opened and not running, *_NEEDS_SESSION)
+        actions.enable(free, *_NEEDS_SESSION)
         # While commands are on their way, where they lead is not known here yet.
         elsewhere = current != ROOT or session.busy
         actions.enable(opened and elsewhere, "parent", "root", "sibling_previous", "sibling_next")
-        actions.enable(opened and not running and current != ROOT, "delete_branch")
+        actions.enable(free and current != ROOT, "delete_branch")
         actions.enable(opened, "export", "copy_picture", "copy_text", "find", "fit", "center")
         actions.enable(opened, "candidate_up", "candidate_down")
         stopped = session.view is not None and session.view.stop is not None
-        actions.enable(opened and not running and stopped, "go_on")
-        actions.enable(session.undo_kind is not None and not running, "undo")
-        actions.enable(session.redo_kind is not None and not running, "redo")
+        actions.enable(free and stopped, "go_on")
+        actions.enable(session.undo_kind is not None and free, "undo")
+        actions.enable(session.redo_kind is not None and free, "redo")
         actions.enable(session.busy, "stop")
         actions.enable(not session.busy, "leave_editor")  # the same key
         self._word_undo()

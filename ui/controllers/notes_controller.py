@@ -38,6 +38,7 @@ class NotesController(QObject):
         window.actions_.connect_all({"star": session.toggle_star, "note": lambda: self.edit_note(session.current)})
         session.opened.connect(self._opened)
         session.changed.connect(self._changed)
+        session.activity_changed.connect(self._enable)
         self._enable()
 
     def at(self, node_id: NodeId) -> Annotation:
@@ -47,7 +48,7 @@ class NotesController(QObject):
     def edit_note(self, node_id: NodeId) -> None:
         """Ask for the note of a node."""
         tree = self._window.tree
-        if self._session.session is None or node_id not in tree.scene.mirror:
+        if self._session.session is None or self._session.in_past or node_id not in tree.scene.mirror:
             return
         where = tr("at the prompt") if node_id == ROOT else tr("at “{token}”").format(token=self._label(node_id))
         self.form.set_where(where, tr("The node that the note belongs to."))
@@ -90,8 +91,10 @@ class NotesController(QObject):
     def _count(self) -> None:
         self._window.view_bar.set_notes(len(self._listed()))
 
+    @Slot()
     def _enable(self) -> None:
-        self._window.actions_.enable(self._session.session is not None, "star", "note")
+        ready = self._session.session is not None and not self._session.in_past
+        self._window.actions_.enable(ready, "star", "note")
 
     def _listed(self) -> list[NodeId]:
         """The nodes that have a star or a note and are in the tree: stars first, then in order of creation."""

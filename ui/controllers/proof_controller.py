@@ -57,13 +57,17 @@ class ProofController(QObject):
     def _add_to_menu(self, menu: QMenu, node: NodeId) -> None:
         """The same for any node of the tree, without going there."""
         menu.addSeparator()
-        menu.addAction(tr("Check against transformers…"), lambda: self.check(node))
-        menu.addAction(tr("Copy as Python…"), lambda: self.copy_python(node))
+        menu.addAction(tr("Check against transformers…"), lambda: self.check(node)).setEnabled(self._ready)
+        menu.addAction(tr("Copy as Python…"), lambda: self.copy_python(node)).setEnabled(self._ready)
 
     @Slot()
     def refresh(self) -> None:
         """There must be a session to check or to write down."""
-        self._window.actions_.enable(self._session.session is not None, "check_transformers", "copy_python")
+        self._window.actions_.enable(self._ready, "check_transformers", "copy_python")
+
+    @property
+    def _ready(self) -> bool:
+        return self._session.session is not None and not self._session.in_past
 
     # --- checks ------------------------------------------------------------------------------------------------------
 

@@ -127,7 +127,7 @@ class QueryController(QObject):
 
     @Slot()
     def _refresh_ready(self) -> None:
-        self._window.queries.set_ready(self._session.session is not None and not self._session.running)
+        self._window.queries.set_ready(self._session.free)
 
     def _ask(self) -> None:
         """Have the answers read that were recorded."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from explorer.annotations import NO_ANNOTATION
+from explorer.annotations import NO_ANNOTATION, Annotation
 from explorer.decoding.params import Settings
 from explorer.events import Change, NodeView
-from explorer.i18n import N_
-from explorer.messages import EngineError, UserMessage
+from explorer.messages import EngineError, UserMessage, no_session_message
+from explorer.store.records import SessionState
 from explorer.tree import ROOT, NodeId
 from ui.bridge import Bridge, JobContext
+from ui.controllers.present import Present, to_moment, to_present
 from ui.session_thread import OpenedSession, SessionThread, ShownView
 
 if TYPE_CHECKING:  # see ui.session_thread
@@ -29,7 +30,11 @@ _KILL_AFTER_MS = 5000
 
 
 class SessionController(QObject):
-    """Posts commands to the session thread, and tells the views what came of them."""
+    """Posts commands to the session thread, and tells the views what came of them.
+
+    A moment of the past can be shown instead of the present (`look_back`): the views are told of it as of a change, and
+    need not know. Meanwhile no command is carried out.
+    """
 
     opened = Signal(object)
     """`OpenedSession`: another session is shown from here on."""
@@ -42,6 +47,10 @@ class SessionController(QObject):
     speed_measured = Signal(float)
     computing_progressed = Signal(object)
     """`Progress` of the pass that computes the current node."""
+    refused = Signal()
+    """A command was not carried out because the past is shown, which nothing changes."""
+    past_node_wanted = Signal(int)
+    """While the past is shown: another node of it is to be looked at."""
 
     def __init__(self, bridge: Bridge, thread: SessionThread, parent: QObject) -> None:
         super().__init__(parent)
@@ -53,6 +62,8 @@ class SessionController(QObject):
         self._run_began = 0.0
         self._run_steps = 0
         self._answered_since_stop = True
+        self._present: Present | None = None
+        self._shown: ShownView | None = None
         self.session: OpenedSession | None = None
         self.last: Change | None = None
         self.view: NodeView | None = None
@@ -96,6 +107,71 @@ class SessionController(QObject):
         known = self.last if self.last is not None else self.session
         return Settings() if known is None else known.state.settings
 
+    # --- the past ----------------------------------------------------------------------------------------------------
+
+    @property
+    def in_past(self) -> bool:
+        """Whether a moment of the past is shown."""
+        return self._present is not None
+
+    @property
+    def free(self) -> bool:
+        """Whether there is a session that a command could change now."""
+        return self.session is not None and not self.running and not self.in_past
+
+    @property
+    def present_state(self) -> SessionState | None:
+        """The session's state as it stands, whatever is shown; None where none is open."""
+        known = self.last if self._present is None else self._present.last
+        if known is None:
+            return None if self.session is None else self.session.state
+        return known.state
+
+    def look_back(
+        self,
+        state: SessionState,
+        revealed: frozenset[NodeId],
+        hidden: frozenset[NodeId],
+        annotations: Mapping[NodeId, Annotation] | None = None,
+    ) -> None:
+        """Show the tree with some nodes more or less, and another state. The session goes on unseen, and unchanged."""
+        if self._present is None:
+            self._present = Present(self.last, self._shown)
+            self._heading = None
+        self.computing = False
+        self._tell_past(to_moment(state, revealed, hidden, annotations))
+
+    def show_past(self, view: NodeView) -> None:
+        """Show what a node was at the moment that is shown."""
+        if self._present is not None and self.session is not None:
+            self.view = view
+            self.shown.emit(ShownView(self.session.serial, view, computing=False))
+            self.activity_changed.emit()
+
+    def look_at_present(
+        self,
+        revealed: frozenset[NodeId],
+        hidden: frozenset[NodeId],
+        annotations: Mapping[NodeId, Annotation] | None = None,
+    ) -> None:
+        """Show the session again, with all that came meanwhile. The changes lead from what is shown to the tree that
+        was there when the past was turned to."""
+        present, opened = self._present, self.session
+        if present is None or opened is None:
+            return
+        self._present = None
+        known = opened if present.last is None else present.last
+        self._tell_past(to_present(known, revealed, hidden, annotations))
+        if present.changes:
+            self._change(present.changes)
+        if present.shown is not None:
+            self._show(present.shown)
+
+    def _tell_past(self, change: Change) -> None:
+        self.last = change
+        self.changed.emit([change])
+        self.activity_changed.emit()
+
     # --- commands ----------------------------------------------------------------------------------------------------
 
     def greedy(self) -> None:
@@ -113,7 +189,7 @@ class SessionController(QObject):
 
     def run(self, how: HowToRun, max_steps: int | None = None) -> None:
         """Step until a stop rule ends the path, the user stops it, or after ``max_steps``."""
-        if self.running:
+        if self.running or self._refuses():
             return
         self._run_began, self._run_steps = time.monotonic(), 0
         self._run = self._post("run", lambda session, job: session.run(how, max_steps=max_steps, cancel=job.cancel))
@@ -126,12 +202,12 @@ class SessionController(QObject):
         ended: Callable[[], None] | None = None,
         failed: Callable[[UserMessage], None] | None = None,
     ) -> bool:
-        """Run a command that yields as it goes (an expansion, a search); False while a run goes on already.
+        """Run a command that yields as it goes (an expansion, a search); False where one cannot run now.
 
         It is a run to everybody: `stop` ends it. ``ended`` is called when it has ended, whatever came of it; ``failed``
         says an error where it belongs, instead of among the window's messages.
         """
-        if self.running:
+        if self.running or self._refuses():
             return False
         self._run_began, self._run_steps = time.monotonic(), 0
         self._run = self._post(name, command, ended, failed)
@@ -147,14 +223,24 @@ class SessionController(QObject):
         return ROOT if known is None else known.state.current
 
     def select(self, node_id: NodeId) -> None:
-        """Make a node the current one."""
+        """Make a node the current one; of the past, where that is shown."""
+        if self.in_past:
+            self.past_node_wanted.emit(node_id)
+            return
         self._navigate(lambda session: node_id)
         self._heading = node_id
 
     def parent_node(self) -> None:
+        if self.in_past:
+            path = () if self.view is None else self.view.path
+            self.past_node_wanted.emit(path[-2] if len(path) > 1 else ROOT)
+            return
         self._navigate(lambda session: _parent(session, session.state.current))
 
     def root(self) -> None:
+        if self.in_past:
+            self.past_node_wanted.emit(ROOT)
+            return
         self._navigate(lambda session: ROOT)
 
     def undo(self) -> None:
@@ -210,7 +296,7 @@ class SessionController(QObject):
 
     def save_again(self) -> None:
         """Try to write what could not be written."""
-        self._post("save", lambda session, job: session.save())
+        self._post("save", lambda session, job: session.save(), changes=False)
 
     def save_copy(self, title: str) -> None:
         """Go on as another session in the library, for example where another window changed this one."""
@@ -219,7 +305,7 @@ class SessionController(QObject):
             session.save_copy(title)
             self._thread.show(session)  # another session of the library from here on
 
-        self._post("save copy", copy)
+        self._post("save copy", copy, changes=False)
 
     def refresh(self) -> None:
         """Compute the current node anew, for example after that was stopped."""
@@ -244,6 +330,12 @@ class SessionController(QObject):
         if not self.running and len(self._active) < _MOST_WAITING:
             self._post(name, command)
 
+    def _refuses(self) -> bool:
+        """Whether no command can be carried out, which is then said."""
+        if self.in_past:
+            self.refused.emit()
+        return self.in_past
+
     def _navigate(self, target: Callable[[Session], NodeId | None]) -> None:
         def go(session: Session, job: JobContext) -> Change | None:
             node_id = target(session)
@@ -260,10 +352,16 @@ class SessionController(QObject):
         command: Command,
         ended: Callable[[], None] | None = None,
         failed: Callable[[UserMessage], None] | None = None,
-    ) -> int:
+        *,
+        changes: bool = True,
+    ) -> int | None:
+        """The number of the job. None where it was not posted: it ``changes`` the session while its past is shown."""
+        if changes and self._refuses():
+            return None
+
         def work(workspace: Workspace, job: JobContext) -> Any:
             if workspace.session is None:
-                raise EngineError(_no_session())
+                raise EngineError(no_session_message())
             return command(workspace.session, job)
 
         def end() -> None:
@@ -308,13 +406,17 @@ class SessionController(QObject):
 
     def _open(self, session: OpenedSession) -> None:
         self.session, self.last, self.view = session, None, None
+        self._present = self._shown = None
         self.computing = False
         self.opened.emit(session)
         self.activity_changed.emit()
 
     def _change(self, changes: list[Change]) -> None:
-        self.last = changes[-1]
         self._answered_since_stop = True
+        if self._present is not None:
+            self._present.changes += changes
+            return
+        self.last = changes[-1]
         if self.running:
             self._run_steps += sum(change.command == "run" for change in changes)
             elapsed = time.monotonic() - self._run_began
@@ -324,6 +426,10 @@ class SessionController(QObject):
         self.activity_changed.emit()
 
     def _show(self, shown: ShownView) -> None:
+        if self._present is not None:
+            self._present.shown = shown
+            return
+        self._shown = shown
         self.view = shown.view
         if shown.view.distribution is not None:
             self._answered_since_stop = True
@@ -334,12 +440,3 @@ class SessionController(QObject):
 
 def _parent(session: Session, node_id: NodeId) -> NodeId | None:
     return None if node_id == ROOT else session.tree.node(node_id).parent
-
-
-def _no_session() -> UserMessage:
-    return UserMessage(
-        "session.none",
-        N_("No session is open."),
-        N_("A session begins with a prompt and a model."),
-        N_("Open a model, type a prompt, and start."),
-    )

@@ -127,7 +127,7 @@ class TreeController(QObject):
 
     def _fill_node(self, menu: QMenu, node_id: NodeId) -> None:
         add = partial(self._add, menu, node_id)
-        free = not self._session.running
+        free = self._session.free
         add(tr("Go here"), partial(self._session.select, node_id), enabled=node_id != self._session.current)
         add(tr("Run from here, greedy"), partial(self._run, node_id, "greedy"), "run_greedy", enabled=free)
         add(tr("Run from here, drawn"), partial(self._run, node_id, "sample"), "run_draw", enabled=free)
@@ -137,8 +137,10 @@ class TreeController(QObject):
         self._fill_looks(menu, node_id)
         menu.addSeparator()
         star, note = (self._notes.at(node_id).star, self._notes.at(node_id).note)
-        add(tr("Take the star away") if star else tr("Star"), partial(self._session.toggle_star, node_id), "star")
-        add(tr("Change the note…") if note else tr("Note…"), partial(self._notes.edit_note, node_id), "note")
+        toggle, edit = partial(self._session.toggle_star, node_id), partial(self._notes.edit_note, node_id)
+        present = not self._session.in_past
+        add(tr("Take the star away") if star else tr("Star"), toggle, "star", enabled=present)
+        add(tr("Change the note…") if note else tr("Note…"), edit, "note", enabled=present)
         menu.addSeparator()
         self._fill_copies(menu.addMenu(tr("Copy")), node_id)
         add(tr("Export a picture of the path…"), partial(self.export_path, node_id))
