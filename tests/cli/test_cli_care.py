@@ -36,14 +36,15 @@ def test_a_sound_library(cli: Cli, library: Path) -> None:
 
 
 def test_backups(cli: Cli, library: Path, tmp_path: Path) -> None:
-    first = cli("library", "backup", "--json").json
-    assert [entry["path"] for entry in first["backups"]] == [first["backup"]["path"]]
-    assert first["backup"]["number"] == 0
+    (own_accord,) = cli("library", "backup", "--list", "--json").json["backups"]  # after the first command
+    assert (own_accord["number"], own_accord["kind"]) == (0, "rolling")
+    made = cli("library", "backup", "--json").json
+    assert [entry["number"] for entry in made["backups"]] == [1, 0]
+    assert made["backup"] == made["backups"][0]
     own = tmp_path / "own copy.sqlite"
     assert str(own) in cli("library", "backup", "-o", own).err
     assert cli("sessions", "--library", own, "--json").json["sessions"] == cli("sessions", "--json").json["sessions"]
-    assert "backup-auto-000000" in cli("library", "backup", "--list").out
-    assert len(cli("library", "backup", "--list", "--json").json["backups"]) == 1
+    assert "backup-auto-000001" in cli("library", "backup", "--list").out
     assert cli("library", "backup", "-o", own).code == 4
 
 
