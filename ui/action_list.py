@@ -277,6 +277,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "runs",
     ),
     ActionSpec(
+        "statistics",
+        N_("Run statistics…"),
+        N_("Draw many runs under one or more settings, and see which differences they really show."),
+        ("Ctrl+Shift+R",),
+    ),
+    ActionSpec(
         "beam",
         N_("Beam search…"),
         N_("Follow several continuations of the current node at once, and see which are kept and which fall."),

@@ -52,6 +52,7 @@ from ui.controllers.score_controller import ScoreController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.settings_controller import SettingsController
 from ui.controllers.speed_controller import SpeedController
+from ui.controllers.statistics_controller import StatisticsController
 from ui.controllers.tree_controller import TreeController
 from ui.controllers.tree_options_controller import TreeOptionsController
 from ui.controllers.verify_controller import VerifyController
@@ -180,6 +181,15 @@ class Explorer(QObject):
         )
         self.queries = QueryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
+        )
+        self.statistics = StatisticsController(
+            window,
+            self._preferences,
+            self.bridge,
+            self.session_thread,
+            self.picture_thread,
+            self.session,
+            self.growth.strip,
         )
         self.scores = ScoreController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip

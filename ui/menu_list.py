@@ -125,6 +125,7 @@ MENUS: tuple[Menu, ...] = (
             SEPARATOR,
             "expand",
             "sample_runs",
+            "statistics",
             "beam",
             "query",
             "score",

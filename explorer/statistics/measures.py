@@ -18,7 +18,7 @@ Unit = Literal["tokens", "log", "share"]
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """A whole run with its text (cut before a stop text) and what is counted in its tokens.
+    """A whole run with its text (without an end token, cut before a stop text) and what is counted in its tokens.
 
     ``distinct[n - 1]`` for n 1 to 3 and ``repeated`` (share of n-grams that stand earlier in the run, n = `REPEATED`)
     are None where the run is too short; ``passes`` None where nothing was asked or the answer took too long.
@@ -83,28 +83,28 @@ MEASURES: Final[tuple[Measure, ...]] = (
     Measure(
         "model_logprob",
         "log",
-        N_("Log p, model"),
+        N_("Log p (model)"),
         N_("Log-probability of the whole run by the model itself. Longer runs have lower ones: compare the next line."),
         lambda one: one.run.model_logprob,
     ),
     Measure(
         "model_logprob_per_token",
         "log",
-        N_("Log p a token, model"),
+        N_("Log p a token (model)"),
         N_("The run's log-probability by the model, divided by its tokens: how probable its wording is throughout."),
         lambda one: _mean(one.run.model_logprob, one.run.tokens),
     ),
     Measure(
         "sampling_logprob",
         "log",
-        N_("Log p, sampling"),
+        N_("Log p (sampling)"),
         N_("Log-probability of drawing exactly this run under its own settings. Not comparable as quality."),
         lambda one: one.run.sampling_logprob,
     ),
     Measure(
         "sampling_logprob_per_token",
         "log",
-        N_("Log p a token, sampling"),
+        N_("Log p a token (sampling)"),
         N_("The same divided by its tokens; nearer to 0 the less is left to chance."),
         lambda one: _mean(one.run.sampling_logprob, one.run.tokens),
     ),

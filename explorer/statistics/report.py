@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from explorer.growth.sample_records import SampleRun
 from explorer.growth.sample_report import texts_of
 from explorer.statistics.checks import TextCheck
 from explorer.statistics.intervals import (
@@ -120,12 +121,18 @@ _Column = dict[int, float]
 
 def _figures(session: SessionReading, study: Study, place: int, check: TextCheck | None) -> list[RunFigures]:
     whole = [run for run in study.runs[place] if is_whole(run)]
-    texts = texts_of(session, study.start, whole)
+    texts = texts_of(session, study.start, [_without_end_token(session, run) for run in whole])
     before = session.tree.depth(study.start)
     return [
         RunFigures.of(run, session.tree.token_ids(run.end)[before:], text, check)
         for run, text in zip(whole, texts, strict=True)
     ]
+
+
+def _without_end_token(session: SessionReading, run: SampleRun) -> SampleRun:
+    """As far as its text goes: an end token would spoil every JSON and every answer."""
+    ended = run.stop is not None and run.stop.kind == "eos" and run.tokens > 0
+    return replace(run, end=session.tree.node(run.end).parent) if ended else run
 
 
 def _columns(runs: Sequence[RunFigures]) -> dict[str, _Column]:

@@ -117,9 +117,14 @@ class Plot(QWidget):
         image.setDevicePixelRatio(scale)
         image.fill(QColor(colours_of(self).surface))
         painter = QPainter(image)
-        self._paint_all(painter, cursor=False)
+        self.paint_picture(painter)
         painter.end()
         return image
+
+    def paint_picture(self, painter: QPainter) -> None:
+        """The plot without its ground and without the cursor, wherever it is to be painted."""
+        self._paint_layer(painter)
+        self._paint_over(painter, cursor=False)
 
     def _tell(self) -> None:
         text = self.read_out()
@@ -152,10 +157,6 @@ class Plot(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 3, 3)
         painter.end()
-
-    def _paint_all(self, painter: QPainter, *, cursor: bool) -> None:
-        self._paint_layer(painter)
-        self._paint_over(painter, cursor=cursor)
 
     def _paint_layer(self, painter: QPainter) -> None:
         colours, area = colours_of(self), self.area

@@ -38,8 +38,8 @@ class PresetBox(QComboBox):
         self.activated.connect(self._activate)
         self.set_own(())
 
-    def set_own(self, own: Sequence[OwnPreset]) -> None:
-        """The user's own, by name."""
+    def set_own(self, own: Sequence[OwnPreset], *, editable: bool = True) -> None:
+        """The user's own, by name; ``editable``: and others can be saved or removed here."""
         self._own = tuple(preset.name for preset in own)
         self._entries = {**{preset.name: preset for preset in PRESETS}, **{f"{_MINE}{mine.name}": mine for mine in own}}
         self.clear()
@@ -50,6 +50,8 @@ class PresetBox(QComboBox):
             self.insertSeparator(self.count())
             for mine in own:
                 self.addItem(mine.name, f"{_MINE}{mine.name}")
+        if not editable:
+            return
         self.insertSeparator(self.count())
         self.addItem(tr("Save these settings…"), _SAVE)
         if own:
