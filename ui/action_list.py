@@ -302,6 +302,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
         ("T",),
     ),
     ActionSpec(
+        "compare",
+        N_("Compare settings…"),
+        N_("Hold two configurations against each other, at the current node and along the texts they lead to."),
+        ("V",),
+    ),
+    ActionSpec(
         "stop",
         N_("Stop"),
         N_("Stop after the pass in progress; what is finished stays. Once more ends the model's process."),

@@ -31,6 +31,7 @@ from ui.controllers.analysis_controller import AnalysisController
 from ui.controllers.appearance_controller import AppearanceController
 from ui.controllers.beam_controller import BeamController
 from ui.controllers.characters_controller import CharactersController
+from ui.controllers.compare_controller import CompareController
 from ui.controllers.export_controller import ExportController
 from ui.controllers.find_controller import FindController
 from ui.controllers.grammar_controller import GrammarController
@@ -192,6 +193,9 @@ class Explorer(QObject):
             self.growth.strip,
         )
         self.scores = ScoreController(
+            window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
+        )
+        self.comparisons = CompareController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)

@@ -23,6 +23,7 @@ from ui.actions import STEPPING, Actions
 from ui.beams.panel import BeamsPanel
 from ui.candidates.panel import CandidatesPanel
 from ui.characters.panel import CharactersPanel
+from ui.compare.panel import ComparePanel
 from ui.curves.panel import CurvesPanel
 from ui.explain.panel import ExplainPanel
 from ui.growth.runs_panel import RunsPanel
@@ -51,7 +52,7 @@ from ui.why.panel import WhyPanel
 _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
-_ON_DEMAND = ("runs", "beams", "queries", "score")  # shown once there is something to see in them
+_ON_DEMAND = ("runs", "beams", "queries", "score", "compare")  # shown once there is something to see in them
 _FRONT = ("settings", "why", "path")  # of each row of tabs
 
 
@@ -83,6 +84,7 @@ class MainWindow(QMainWindow):
         self.beams = BeamsPanel()
         self.queries = QueryPanel()
         self.score = ScorePanel()
+        self.compare = ComparePanel()
         self.banner = StopBanner()
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
@@ -177,6 +179,7 @@ class MainWindow(QMainWindow):
             ("beams", tr("Beams"), self.beams),
             ("queries", tr("Questions"), self.queries),
             ("score", tr("Score"), self.score),
+            ("compare", tr("Compare"), self.compare),
         )
         docks = {}
         for name, title, widget in contents:
@@ -207,11 +210,10 @@ class MainWindow(QMainWindow):
             self.addDockWidget(area.RightDockWidgetArea, self.docks[name])
         for name in ("ruler", "curves", "characters"):
             self.tabifyDockWidget(self.docks["why"], self.docks[name])
-        for name in ("path", "timeline", *_ON_DEMAND):
-            self.addDockWidget(area.BottomDockWidgetArea, self.docks[name])
-        self.tabifyDockWidget(self.docks["path"], self.docks["timeline"])
-        for name in _ON_DEMAND:
+        self.addDockWidget(area.BottomDockWidgetArea, self.docks["path"])
+        for name in ("timeline", *_ON_DEMAND):  # each at once, for side by side they would widen the window
             self.tabifyDockWidget(self.docks["path"], self.docks[name])
+        for name in _ON_DEMAND:
             self.docks[name].hide()  # until there is something to see
         for name in _FRONT:
             self.docks[name].raise_()

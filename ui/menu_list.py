@@ -129,6 +129,7 @@ MENUS: tuple[Menu, ...] = (
             "beam",
             "query",
             "score",
+            "compare",
             SEPARATOR,
             "stop",
             SEPARATOR,

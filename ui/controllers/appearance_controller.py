@@ -50,7 +50,7 @@ class AppearanceController(QObject):
 
     def _show(self) -> None:
         window, unit = self._window, self._preferences.log_unit
-        tables = (window.candidates, window.runs, window.beams, window.queries, window.score)
+        tables = (window.candidates, window.runs, window.beams, window.queries, window.score, window.compare)
         for view in (*tables, window.path, window.tree, window.status, *window.explain):
             view.set_log_unit(unit)
         for coloured in (window.tree, window.path, window.score):

@@ -1,0 +1,1 @@
+"""Configurations side by side: at the current node, and along the texts they lead to."""
