@@ -196,8 +196,9 @@ def _migrate(connection: Connection, path: Path) -> None:
         command.upgrade(config, "head")
         stray = _driver(connection).execute("PRAGMA foreign_key_check").fetchall()
     except Exception as error:
-        if isinstance(error, DBAPIError) and isinstance(error.orig, sqlite3.Error):
-            known = of_sqlite(error.orig, path)
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if isinstance(cause, sqlite3.Error):
+            known = of_sqlite(cause, path)
             if known.message.code in _NOT_THE_MIGRATION:
                 raise known from error
         raise store_error("store.migration", path, traceback.format_exc()) from error
