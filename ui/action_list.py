@@ -351,8 +351,21 @@ ACTIONS: tuple[ActionSpec, ...] = (
         N_("Keep the whole distribution"),
         N_("Store every token's score at the current node, so that its figures stay exact without the model."),
     ),
+    # Lessons
+    ActionSpec("lessons", N_("Lessons…"), N_("Show the lessons: predict first, then see."), ("Ctrl+Shift+L",)),
+    ActionSpec("lesson_next", N_("Next step of the lesson"), N_("Go on in the lesson."), ("PgDown",)),
+    ActionSpec("lesson_back", N_("Previous step of the lesson"), N_("Go back in the lesson."), ("PgUp",)),
+    ActionSpec(
+        "hall",
+        N_("Lecture hall"),
+        N_("Fill the screen, with large type and only the panels a lesson needs; once more brings all back."),
+        ("F11",),
+        switch=True,
+    ),
+    ActionSpec("tour", N_("First steps"), N_("Be shown around, in five minutes; it can be left at any step.")),
     # Help
-    ActionSpec("shortcuts", N_("Keys…"), N_("Every command with its keys; change them here."), ("F1",)),
+    ActionSpec("help", N_("Help"), N_("Explain what has the keyboard focus, and search the pages."), ("F1",)),
+    ActionSpec("shortcuts", N_("Keys…"), N_("Every command with its keys; change them here."), ("Ctrl+F1",)),
     ActionSpec("troubleshooting", N_("When something looks wrong…"), N_("Common surprises and what causes them.")),
     ActionSpec("welcome", N_("Welcome"), N_("Show the card of the first start again.")),
     ActionSpec("about", N_("About"), N_("Version, licence, and where files are kept.")),

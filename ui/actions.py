@@ -45,9 +45,12 @@ _MOVING_KEYS = frozenset(
         Qt.Key.Key_Space,
     }
 )
+_PAGING_KEYS = frozenset({Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
 _PRESSING_KEYS = frozenset({Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter})
 STEPPING = "stepping_keys"
 """A widget with this property leaves arrows, Enter and Space to the window's actions."""
+MOVING_KEYS = "moving_keys"
+"""A widget with this property uses the arrows, Enter and Space itself."""
 OWN_ESCAPE = "own_escape"
 """A line edit with this property uses Escape itself while there is text in it."""
 
@@ -181,7 +184,9 @@ def uses_key(widget: QWidget, event: QKeyEvent) -> bool:
         return (plain and not Qt.Key.Key_F1 <= key <= Qt.Key.Key_F35) or _edits_text(event)
     if not plain:
         return False
-    if isinstance(widget, _MOVERS):
+    if isinstance(widget, QAbstractItemView | QAbstractSlider) and key in _PAGING_KEYS:
+        return True
+    if isinstance(widget, _MOVERS) or widget.property(MOVING_KEYS):
         return key in _MOVING_KEYS
     if isinstance(widget, TokenArea):
         return key in _MOVING_KEYS and key != Qt.Key.Key_Space

@@ -36,8 +36,13 @@ from ui.controllers.export_controller import ExportController
 from ui.controllers.find_controller import FindController
 from ui.controllers.grammar_controller import GrammarController
 from ui.controllers.growth_controller import GrowthController
+from ui.controllers.hall_controller import HallController
+from ui.controllers.help_controller import HelpController
+from ui.controllers.hint_controller import HintController
 from ui.controllers.history_controller import HistoryController
 from ui.controllers.keeping_controller import KeepingController
+from ui.controllers.lesson_controller import LessonController
+from ui.controllers.lesson_writing import LessonWriting
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
@@ -192,6 +197,14 @@ class Explorer(QObject):
             self.session,
             self.growth.strip,
         )
+        self.hints = HintController(window, self.session)
+        self.hall = HallController(window)
+        self.help = HelpController(window, self._preferences)
+        self.lessons = LessonController(
+            window, self._preferences, self.bridge, self.session_thread, self.session, self.models, self.beams
+        )
+        self.lessons.page_requested.connect(self.help.open_page)
+        self.lesson_writing = LessonWriting(window, self.bridge, self.lessons)
         self.scores = ScoreController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
@@ -254,6 +267,8 @@ class Explorer(QObject):
         self.session_thread.stop()
         self.model_thread.stop()
         wish, opened = self.models.wish, self.session.session is not None
+        playing = self.lessons.playing
+        self.hall.set_on(False)
         old = self.window
         old.save_layout()
         geometry, welcome = old.geometry(), old.welcome.isVisible()
@@ -262,6 +277,7 @@ class Explorer(QObject):
         self._build()
         self.window.setGeometry(geometry)
         self.window.welcome.setVisible(welcome)
+        self.lessons.resume(playing)
         self.window.show()
         self.models.refresh_entries()
         self.session_thread.post("tell again", lambda workspace, job: self.session_thread.tell_again(workspace))

@@ -27,7 +27,10 @@ from ui.compare.panel import ComparePanel
 from ui.curves.panel import CurvesPanel
 from ui.explain.panel import ExplainPanel
 from ui.growth.runs_panel import RunsPanel
+from ui.lessons.card import LessonCard
+from ui.lessons.list_panel import LessonsPanel
 from ui.menu_list import RUN_MENU, SEPARATOR, TOOLBAR
+from ui.panels.advice_list import AdviceList
 from ui.panels.common import GRID, describe
 from ui.panels.history_panel import HistoryPanel
 from ui.panels.message_area import MessageArea
@@ -53,7 +56,7 @@ _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "p
 _FIRST_SIZE = QSize(1280, 800)
 _LEFT, _RIGHT, _BOTTOM = 300, 440, 210
 _ON_DEMAND = ("runs", "beams", "queries", "score", "compare")  # shown once there is something to see in them
-_FRONT = ("settings", "why", "path")  # of each row of tabs
+_FRONT = ("prompt", "settings", "why", "path")  # of each row of tabs
 
 
 class MainWindow(QMainWindow):
@@ -86,8 +89,12 @@ class MainWindow(QMainWindow):
         self.score = ScorePanel()
         self.compare = ComparePanel()
         self.banner = StopBanner()
+        self.hints = AdviceList()
+        self.hints.setAccessibleName(tr("Hints about this text"))
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
+        self.lesson_card = LessonCard()
+        self.lessons = LessonsPanel()
         self.prompt = PromptPanel()
         self.models = ModelPanel()
         self.sessions = SessionsPanel()
@@ -149,11 +156,13 @@ class MainWindow(QMainWindow):
         layout.setSpacing(GRID)
         layout.addWidget(self.messages)
         layout.addWidget(self.welcome)
+        layout.addWidget(self.lesson_card)
         layout.addWidget(self.past_bar)
         layout.addWidget(self.view_bar)
         layout.addWidget(self.tree, 1)
         self.setCentralWidget(centre)
         self.welcome.hide()
+        self.lesson_card.hide()
 
     def _build_docks(self) -> dict[str, QDockWidget]:
         path = QWidget()
@@ -161,6 +170,7 @@ class MainWindow(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(GRID)
         layout.addWidget(self.path, 1)
+        layout.addWidget(self.hints)
         layout.addWidget(self.banner)
         contents: tuple[tuple[str, str, QWidget], ...] = (
             ("prompt", tr("Prompt"), self.prompt),
@@ -168,6 +178,7 @@ class MainWindow(QMainWindow):
             ("models", tr("Models"), self.models),
             ("sessions", tr("Sessions"), self.sessions),
             ("history", tr("History"), self.history),
+            ("lessons", tr("Lessons"), self.lessons),
             ("candidates", tr("Candidates"), self.candidates),
             ("why", tr("Why?"), self.why),
             ("ruler", tr("Ruler"), self.ruler),
@@ -202,8 +213,9 @@ class MainWindow(QMainWindow):
             (Qt.Corner.TopRightCorner, area.RightDockWidgetArea),
         ):
             self.setCorner(corner, side)
-        for name in ("prompt", "settings", "models", "sessions", "history"):
+        for name in ("prompt", "settings", "models", "sessions", "history", "lessons"):
             self.addDockWidget(area.LeftDockWidgetArea, self.docks[name])
+        self.tabifyDockWidget(self.docks["prompt"], self.docks["lessons"])
         for name in ("models", "sessions", "history"):
             self.tabifyDockWidget(self.docks["settings"], self.docks[name])
         for name in ("candidates", "why", "ruler", "curves", "characters"):

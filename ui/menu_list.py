@@ -156,7 +156,23 @@ MENUS: tuple[Menu, ...] = (
             "keep_whole",
         ),
     ),
-    (N_("&Help"), ("welcome", "shortcuts", "troubleshooting", SEPARATOR, "about")),
+    (
+        N_("&Help"),
+        (
+            "help",
+            "welcome",
+            "tour",
+            "lessons",
+            "lesson_next",
+            "lesson_back",
+            "hall",
+            SEPARATOR,
+            "shortcuts",
+            "troubleshooting",
+            SEPARATOR,
+            "about",
+        ),
+    ),
 )
 
 TOOLBAR: tuple[str, ...] = (

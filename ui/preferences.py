@@ -14,7 +14,7 @@ from ui.theme import MapName, ThemeChoice
 
 ReadingName = Literal["model", "recorded", "what_if"]
 
-_LAYOUT_VERSION = 2  # rises with every panel that is added: Qt does not know where it belongs
+_LAYOUT_VERSION = 3  # rises with every panel that is added: Qt does not know where it belongs
 _RUN_LENGTH = 20
 _Flag = Literal["welcome_dismissed", "motion_off", "look_ahead_off", "look_ahead_on_battery"]
 

@@ -19,7 +19,7 @@ from ui.controllers.model_controller import ModelController
 from ui.controllers.session_controller import SessionController
 from ui.controllers.view_controller import ViewController
 from ui.dialogs.command_palette import CommandPalette, PaletteEntry
-from ui.dialogs.pages import about_page, troubleshooting_page
+from ui.dialogs.pages import about_page
 from ui.dialogs.shortcuts import ShortcutsDialog
 from ui.main_window import MainWindow
 from ui.panels.history_panel import kind_label
@@ -116,7 +116,6 @@ class ActionController(QObject):
             "candidate_up": lambda: window.candidates.move_current(-1),
             "candidate_down": lambda: window.candidates.move_current(1),
             "shortcuts": self._edit_keys,
-            "troubleshooting": lambda: troubleshooting_page(window).open(),
             "welcome": window.welcome.show,
             "about": lambda: about_page(window, self._library_path, model_cache()).open(),
         }

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QRect, Qt, Slot
 
 from explorer.events import Change
 from explorer.i18n import listed, tr
-from explorer.search.beam_settings import filters_left_out
+from explorer.search.beam_settings import BeamSettings, filters_left_out
 from ui.beams.form import BeamForm
 from ui.beams.overlay import search_overlay
 from ui.beams.shown import SearchesShown, SearchName, SearchShown
@@ -94,8 +94,12 @@ class BeamController(QObject):
 
     @Slot()
     def _start(self) -> None:
-        settings, start = self._form.settings(), self._session.current
         self._preferences.set_form("beam", self._form.values())
+        self.search(self._form.settings())
+
+    def search(self, settings: BeamSettings) -> None:
+        """Search from the current node, and show it. Nothing while a run goes on."""
+        start = self._session.current
         ticket = self._ticket = next(self._tickets)
 
         def tell(name: SearchName, shown: SearchShown) -> None:

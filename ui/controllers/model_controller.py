@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # see ui.session_thread
 DEFAULT_MODEL = "smollm2-135m"
 LESSON_PREFIX = "lesson:"
 LESSON = "lesson:breakfast"
+_TABLES = (LESSON_PREFIX, "table:")
 _FIRST_PROMPT = "The capital of France is"
 _NEW_TOKENS = 100  # a limit that is visible and can be changed, so that a run ends
 
@@ -111,12 +112,22 @@ class ModelController(QObject):
             else:
                 self.load_for_session(ref)
 
-        self._models.post("look for the model", lambda engine, job: _needs_fetching(ref.source), done=decide)
+        self.needs_fetching(ref.source, decide)
 
     def load_for_session(self, ref: ModelRef) -> None:
         """As `open_for_session`, downloading what is missing."""
         self._load(ref, self._session_goes_on)
         self.wish = lambda models: models.load_for_session(ref)
+
+    def load_then(self, ref: ModelRef, then: Callable[[], None]) -> None:
+        """Load a model, fetching it first where needed; no session begins, ``then`` decides."""
+        self._loads_lesson = ref.source.startswith(_TABLES)
+        self._load(ref, then)
+        self.wish = lambda models: models.open(ref)
+
+    def needs_fetching(self, source: str, decide: Callable[[bool], None]) -> None:
+        """Have ``decide`` told whether opening ``source`` would download something."""
+        self._models.post("look for the model", lambda engine, job: _needs_fetching(source), done=decide)
 
     def open_lesson(self) -> None:
         self.open(ModelRef(LESSON))

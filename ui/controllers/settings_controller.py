@@ -12,7 +12,6 @@ from explorer.decoding.pipeline import Distribution
 from ui.after_paint import AfterPaint
 from ui.bridge import Bridge
 from ui.controllers.session_controller import SessionController
-from ui.dialogs.pages import troubleshooting_page
 from ui.main_window import MainWindow
 from ui.session_thread import ShownView
 from ui.threads import PreviewRequest, PreviewThread
@@ -40,7 +39,6 @@ class SettingsController(QObject):
         window.settings.previewed.connect(self._ask)
         window.settings.committed.connect(session.set_settings)
         window.settings.seed_changed.connect(session.set_seed)
-        window.settings.advice.page_requested.connect(lambda entry: troubleshooting_page(window, entry).open())
         window.settings.chain.value_wanted.connect(self._show_parameter)
         session.shown.connect(self._shown)
         bridge.happened.connect(self._take_event)

@@ -16,6 +16,7 @@ class WelcomeCard(QFrame):
     get_model_requested = Signal()
     cancel_requested = Signal()
     own_model_requested = Signal()
+    tour_requested = Signal()
     dismissed = Signal()
 
     def __init__(self) -> None:
@@ -41,6 +42,11 @@ class WelcomeCard(QFrame):
         self._step = push_button(
             tr("Step the lesson"), tr("Take the most probable next token (right arrow key)."), self.step_requested.emit
         )
+        tour = push_button(
+            tr("First steps, in five minutes"),
+            tr("Be shown around with this small lesson; it can be left at any step."),
+            self.tour_requested.emit,
+        )
         self._get = push_button(
             tr("Get SmolLM2 (98 MB)"),
             tr("Download SmolLM2-135M-Instruct, a real language model that runs on any computer, and open it."),
@@ -52,7 +58,7 @@ class WelcomeCard(QFrame):
             self.own_model_requested.emit,
         )
         buttons = QHBoxLayout()
-        for button in (self._step, self._get, own):
+        for button in (tour, self._step, self._get, own):
             buttons.addWidget(button)
         buttons.addStretch(1)
         self._phase = plain_label(wrap=False)

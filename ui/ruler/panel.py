@@ -51,6 +51,8 @@ class RulerPanel(AnalysedPanel):
         self.numbers = Numbers()
         self.sight = Sight()
         self.rows: list[RulerRow] = []
+        self._lent: tuple[KeptRuler, ...] = ()
+        self._wished: float | None = None  # a number for the node that is still to be shown
         self._hovered: int | None = None
         self._of: tuple[SortedLogits | None, StepContext] | None = None  # whose rulers these are
         self._now: tuple[Distribution, SamplingParams, Ruler] | None = None
@@ -71,6 +73,12 @@ class RulerPanel(AnalysedPanel):
         self.shelf.kept = kept
         self._changed()
 
+    def lend(self, rulers: tuple[KeptRuler, ...]) -> None:
+        """Show these as well, for as long as a lesson speaks of them; they are not remembered."""
+        if rulers != self._lent:
+            self._lent = rulers
+            self._changed()
+
     def set_token(self, token_id: int) -> None:
         """Point at the marked candidate; nothing is laid out anew for it."""
         self.token = None if token_id < 0 else token_id
@@ -83,7 +91,8 @@ class RulerPanel(AnalysedPanel):
             self._show_marks()
 
     def set_u(self, u: float) -> None:
-        """Look what another number would give."""
+        """Look what another number would give; where the node is still to be shown, then."""
+        self._wished = u if self._stale else None
         self.numbers.take_own(u)
         self._show_number()
 
@@ -104,6 +113,9 @@ class RulerPanel(AnalysedPanel):
             self._others.clear()
         if self.numbers.follow(view, self.label_of):
             self._set_sight(Sight())
+        if self._wished is not None:
+            self.numbers.take_own(self._wished)
+            self._wished = None
         self._lay_out(distribution)
         self._show_rows()
 
@@ -117,7 +129,8 @@ class RulerPanel(AnalysedPanel):
     def _specs(self) -> list[RowSpec]:
         step = self.numbers.step
         drawn = None if step is None or step.draw_index is None else (step.draw_index, step.settings.sampling)
-        return row_specs(self.sampling if self._now is None else self._now[1], self.shelf.kept, drawn)
+        now = self.sampling if self._now is None else self._now[1]
+        return row_specs(now, self.shelf.kept, drawn, self._lent)
 
     def _lay_out(self, distribution: Distribution) -> None:
         """Have the rulers computed that are not there."""

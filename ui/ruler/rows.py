@@ -11,7 +11,7 @@ from explorer.i18n import tr
 from explorer.messages import SettingsError
 from ui.explain.names import sampling_name
 
-RowKind = Literal["now", "drawn", "plain", "kept"]
+RowKind = Literal["now", "drawn", "plain", "lent", "kept"]
 
 MOST_KEPT: Final = 12
 _LONGEST_NAME: Final = 60
@@ -54,16 +54,22 @@ def kept_from_json(data: Sequence[Any]) -> tuple[KeptRuler, ...]:
 
 
 def row_specs(
-    sampling: SamplingParams, kept: Iterable[KeptRuler], drawn: tuple[int, SamplingParams] | None = None
+    sampling: SamplingParams,
+    kept: Iterable[KeptRuler],
+    drawn: tuple[int, SamplingParams] | None = None,
+    lent: Iterable[KeptRuler] = (),
 ) -> list[RowSpec]:
     """The rulers to show: of the settings in force, of those of the stored draw (its number and its settings) where
-    they were others, of the model's own distribution, and those the user keeps."""
+    they were others, of the model's own distribution, those a lesson lends, and those the user keeps."""
     rows = [RowSpec("now", tr("Now: {settings}").format(settings=sampling_name(sampling)), sampling)]
     if drawn is not None and drawn[1] != sampling:
         number, then = drawn
         title = tr("When #{number} was drawn: {settings}").format(number=number, settings=sampling_name(then))
         rows.append(RowSpec("drawn", title, then))
-    rows.append(RowSpec("plain", tr("The model alone"), SamplingParams()))
+    lent = tuple(lent)
+    if not lent or sampling != SamplingParams():  # what is lent needs the room
+        rows.append(RowSpec("plain", tr("The model alone"), SamplingParams()))
+    rows.extend(RowSpec("lent", ruler.title, ruler.sampling) for ruler in lent)
     rows.extend(RowSpec("kept", ruler.title, ruler.sampling, place) for place, ruler in enumerate(kept))
     return rows
 

@@ -23,8 +23,9 @@ from PySide6.QtWidgets import (
 
 from ui.app import Explorer
 from ui.dialogs.command_palette import CommandPalette
-from ui.dialogs.pages import about_page, troubleshooting_page
+from ui.dialogs.pages import about_page
 from ui.dialogs.shortcuts import ShortcutsDialog
+from ui.help.window import HelpWindow
 
 CONTROLS = (
     QAbstractButton,
@@ -110,7 +111,7 @@ def test_dialogs_explain_themselves_too(lesson: Explorer) -> None:
     dialogs = [
         CommandPalette(window, []),
         ShortcutsDialog(window, window.actions_, {}),
-        troubleshooting_page(window),
+        HelpWindow(window, "en"),
         about_page(window, lesson.library_path, lesson.library_path),
     ]
     for dialog in dialogs:

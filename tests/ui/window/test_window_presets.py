@@ -8,7 +8,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QInputDialog, QToolButton
 
 from ui.app import Explorer
-from ui.dialogs.pages import PageDialog
 
 Start = Callable[..., Explorer]
 Settle = Callable[[Explorer], None]
@@ -66,8 +65,10 @@ def test_what_bites_is_said_and_explained(start: Start, settle: Settle) -> None:
     window.settings.row("top_p").changed.emit(0.9, True)
     assert advice.sentences() == ["At temperature 0 the best token is always taken: Top-p cannot change that."]
     advice.findChildren(QToolButton)[-1].click()
-    (page,) = window.findChildren(PageDialog)
+    page = explorer.help.shown
+    assert page is not None
     assert page.isVisible()
+    assert page.shown == "troubleshooting"
     page.close()
     window.settings.row("temperature").changed.emit(0.7, False)
     assert advice.sentences() == []

@@ -25,6 +25,7 @@ from explorer.decoding.pipeline import evaluate
 from explorer.decoding.processors import PARAMETERS
 from explorer.decoding.stopping import StopEvent
 from explorer.i18n import N_, tr
+from explorer.lessons import lessons
 from explorer.messages import UserMessage
 from explorer.models.catalog import list_models
 from explorer.progress import Progress
@@ -34,7 +35,7 @@ from ui.action_list import ACTIONS
 from ui.app import Explorer
 from ui.bridge import unexpected
 from ui.controllers.model_controller import progress_text
-from ui.dialogs.pages import about_page, troubleshooting_page
+from ui.dialogs.pages import about_page
 from ui.dialogs.shortcuts import ShortcutsDialog
 from ui.format import hex_bytes, how_label, logarithm
 from ui.main_window import MainWindow
@@ -158,6 +159,7 @@ def _data(explorer: Explorer) -> set[str]:
     known = {opened.state.title, opened.state.prompt.text, "\n".join(opened.state.prompt.text)}
     known |= {identity.name, identity.architecture, identity.sha256, identity.tokenizer_sha256, identity.sha256[:16]}
     known |= {environment.dtype, environment.device, environment.device_name}
+    known |= {text for lesson in lessons() for text in lesson.title.texts.values()}
     for token_id in range(len(opened.vocabulary)):
         known |= {opened.vocabulary.label(token_id), hex_bytes(opened.vocabulary.piece(token_id))}
         known |= {opened.vocabulary.text(token_id)}
@@ -294,7 +296,7 @@ def test_dialogs(lesson: Explorer, reader: Reader, qtbot: QtBot) -> None:
     keys._edit.setKeySequence(QKeySequence("Ctrl+N"))
     keys._use()
     reader.known |= {str(lesson.library_path)}
-    for dialog in (keys, troubleshooting_page(window), about_page(window, lesson.library_path, lesson.library_path)):
+    for dialog in (keys, about_page(window, lesson.library_path, lesson.library_path)):
         dialog.show()
         reader.look(dialog)
         dialog.close()
