@@ -145,6 +145,7 @@ class Child:
         say(begin="new", session=None)
         session = self._workspace.new_session(self._workspace.prompt_of_ids((0, 1)), seed=self._chance.randrange(1000))
         self._tell(session)
+        say(begin="step", session=session.id)
         session.step_greedy()
         self._tell(session)
         return session
