@@ -58,6 +58,7 @@ BENCHES = {
     "slider": Bench("bench_slider.py", "a slider in the window, from its move to the paint", ("--moves", "60")),
     "panels": Bench("bench_panels.py", "ruler and curves while a slider moves", ("--moves", "20")),
     "canvas": Bench("bench_canvas.py", "the tree at a hundred thousand nodes", ("--rounds", "2", "--steps", "60")),
+    "replay": Bench("bench_replay.py", "the film of ten thousand commands"),
     "window": Bench("bench_window.py", "start-up and smoothness of the window", ("--runs", "1")),
     "leak": Bench("bench_leak.py", "ten thousand requests, cancelled and evicted", ("--requests", "2000")),
     "gpu": Bench("bench_gpu.py", "the model side on a GPU"),

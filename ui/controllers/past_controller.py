@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from explorer.annotations import Annotation
 from explorer.events import Change, NodeView
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # see ui.session_thread
     from explorer.workspace import Workspace
 
 _CHANNEL = "film"
+_AT_ONCE = 5_000  # nodes: showing another moment of a larger tree takes longer than a frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,11 @@ class PastController(QObject):
         self._asked = 0  # commands of the film that was asked for last
         self._annotations: Mapping[NodeId, Annotation] = {}  # of the present
         self._shown: _Shown | None = None
+        self._wanted: int | None = None  # a moment that is shown as soon as the hands let go
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._turn)
         self._sought: int | None = None  # a command whose moment is to be shown
         self._viewing: _Shown | None = None  # what the session's thread is asked for
         self._connect()
@@ -104,7 +110,7 @@ class PastController(QObject):
         self._commands, self._film, self._asked = (), None, 0
         self._maker = None
         self._annotations = opened.annotations
-        self._shown = self._viewing = self._sought = None
+        self._shown = self._viewing = self._sought = self._wanted = None
         self._panel.set_film(None, None, None)
         self._mark_past()
 
@@ -163,13 +169,27 @@ class PastController(QObject):
 
     @Slot(int)
     def show_moment(self, number: int) -> None:
-        """Show a moment of the film; its end is the present."""
+        """Show a moment of the film; its end is the present. In a large tree the strip follows the hands at once, the
+        rest goes to where they are when it gets there."""
         film = self._film
         if film is None or self._session.running:
             return
+        self._wanted = number
+        if self._window.tree.scene.mirror.size < _AT_ONCE:
+            self._turn()
+        else:
+            self._panel.set_moment(number, past=number < len(film))
+            self._timer.start()
+
+    @Slot()
+    def _turn(self) -> None:
+        film, number = self._film, self._wanted
+        self._wanted = None
+        if film is None or number is None or self._session.running:
+            return
         if number >= len(film):
             self.go_live()
-        else:
+        elif self._shown is None or self._shown != replace(self._shown, number=number, node=film.state(number).current):
             self._show(film, number, film.state(number))
 
     def show_command(self, seq: int) -> None:
@@ -249,6 +269,7 @@ class PastController(QObject):
         """Show the session as it stands."""
         film, shown = self._film, self._shown
         self._panel.player.pause()
+        self._wanted = None
         if film is None or shown is None:
             return
         there = film.visible(shown.number)

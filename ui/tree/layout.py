@@ -99,21 +99,27 @@ def leaf_slots(parent: IntArray, order: IntArray) -> tuple[NDArray[np.int64], ND
     Node 0 is the root; ``parent[i] < i`` for all others, ``parent[0]`` is ignored. ``order`` names the others, grouped
     by parent and in order among siblings.
     """
-    leaves = _leaf_counts(parent.tolist())
+    leaves = _leaf_counts(parent)
     offsets = np.zeros(len(parent), dtype=np.int64)
     if len(order):
         offsets[order] = _offsets_among_siblings(parent[order], leaves[order])
-    return _summed_down(parent.tolist(), offsets.tolist()), leaves
+    return _summed_down(parent, offsets), leaves
 
 
-def _leaf_counts(parent: list[int]) -> NDArray[np.int64]:
-    counts = [0] * len(parent)
-    for node in range(len(parent) - 1, 0, -1):
-        if counts[node] == 0:
-            counts[node] = 1
-        counts[parent[node]] += counts[node]
-    counts[0] = counts[0] or 1
-    return np.array(counts, dtype=np.int64)
+def _leaf_counts(parent: IntArray) -> NDArray[np.int64]:
+    """Every node hands what it holds to its parent, then to its second ancestor, its fourth, and so on: after as many
+    rounds as the depth has bits, each holds all leaves below it."""
+    beyond = len(parent)  # stands above the root, and gives nothing back
+    held = np.append(np.bincount(parent[1:], minlength=beyond) == 0, 0).astype(np.float64)
+    above = np.append(parent, beyond).astype(np.int64)
+    above[0] = beyond
+    while (above < beyond).any():
+        handed = np.bincount(above, held, minlength=beyond + 1)
+        handed[beyond] = 0
+        held += handed
+        above = above[above]
+    leaves: NDArray[np.int64] = held[:beyond].astype(np.int64)
+    return leaves
 
 
 def _offsets_among_siblings(parents: IntArray, leaves: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -125,8 +131,11 @@ def _offsets_among_siblings(parents: IntArray, leaves: NDArray[np.int64]) -> NDA
     return offsets
 
 
-def _summed_down(parent: list[int], offsets: list[int]) -> NDArray[np.int64]:
-    start = [0] * len(parent)
-    for node in range(1, len(parent)):
-        start[node] = start[parent[node]] + offsets[node]
-    return np.array(start, dtype=np.int64)
+def _summed_down(parent: IntArray, offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The sum of the offsets on the way from the root to every node, in as many rounds as the depth has bits."""
+    start, above = offsets.copy(), parent.astype(np.int64)
+    start[0] = above[0] = 0
+    while above.any():
+        start += start[above]
+        above = above[above]
+    return start

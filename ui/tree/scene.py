@@ -96,13 +96,16 @@ class TreeScene:
     def apply(self, change: Change) -> None:
         """Take over what one command changed, the current node excepted."""
         many = max(MOST_ONE_BY_ONE, self.mirror.size // SHARE_ONE_BY_ONE)
-        anew = bool(change.revealed or change.hidden) or len(change.added) > many
+        back = sorted(node_id for node_id in change.revealed if node_id not in self.mirror)  # parents first
+        anew = bool(change.hidden) or len(change.added) + len(back) > many
         for node in change.added:
             self.mirror.add(node)
             if not anew:
-                self.outline.add(node.id)
-                self.placement.add(node.id)
-        self.mirror.reveal(change.revealed)
+                self._grow(node.id)
+        for node_id in back:
+            self.mirror.reveal((node_id,))
+            if not anew:
+                self._grow(node_id)
         self.mirror.hide(change.hidden)
         stopped = {node_id: event.kind for node_id, event in change.stops}
         self.stops.update(stopped)
@@ -116,7 +119,7 @@ class TreeScene:
             return
         ended = [node.id for node in change.added if node.token_id in self.end_tokens]
         self.outline.set_alone([*stopped, *ended], True)
-        if change.added:
+        if change.added or back:
             self.placement.keep_up()
         self.geometry.update()
 
@@ -328,6 +331,11 @@ class TreeScene:
         return self.stops.get(node_id)
 
     # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _grow(self, node_id: int) -> None:
+        """Take in a leaf that the mirror has taken in."""
+        self.outline.add(node_id)
+        self.placement.add(node_id)
 
     def _rebuild(self) -> None:
         self.outline.rebuild()
