@@ -197,20 +197,27 @@ class Explorer(QObject):
             self.session,
             self.growth.strip,
         )
-        self.hints = HintController(window, self.session)
-        self.hall = HallController(window)
-        self.help = HelpController(window, self._preferences)
-        self.lessons = LessonController(
-            window, self._preferences, self.bridge, self.session_thread, self.session, self.models, self.beams
-        )
-        self.lessons.page_requested.connect(self.help.open_page)
-        self.lesson_writing = LessonWriting(window, self.bridge, self.lessons)
         self.scores = ScoreController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
         self.comparisons = CompareController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.growth.strip
         )
+        self.hints = HintController(window, self.session)
+        self.hall = HallController(window)
+        self.help = HelpController(window, self._preferences)
+        self.lessons = LessonController(
+            window,
+            self._preferences,
+            self.bridge,
+            self.session_thread,
+            self.session,
+            self.models,
+            self.beams,
+            self.scores,
+        )
+        self.lessons.page_requested.connect(self.help.open_page)
+        self.lesson_writing = LessonWriting(window, self.bridge, self.lessons)
         self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path

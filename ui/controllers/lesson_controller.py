@@ -11,10 +11,12 @@ from explorer.lessons import Lesson, LessonError, LessonStep
 from explorer.lessons.shelf import TOUR, lesson, shelf
 from explorer.messages import UserMessage
 from explorer.models.base import ModelRef
+from explorer.scoring.scored import ScorePlan
 from explorer.search.beam_settings import BeamSettings
 from ui.bridge import Bridge, JobContext
 from ui.controllers.beam_controller import BeamController
 from ui.controllers.model_controller import DEFAULT_MODEL, ModelController
+from ui.controllers.score_controller import ScoreController
 from ui.controllers.session_controller import SessionController
 from ui.lessons.card import LessonCard
 from ui.lessons.cover import Cover, Spot
@@ -51,6 +53,7 @@ class LessonController(QObject):
         session: SessionController,
         models: ModelController,
         beams: BeamController,
+        scores: ScoreController,
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -60,6 +63,7 @@ class LessonController(QObject):
         self._session = session
         self._models = models
         self._beams = beams
+        self._scores = scores
         self._lesson: Lesson | None = None
         self._place = 0
         self._answered: set[int] = set()
@@ -264,6 +268,8 @@ class LessonController(QObject):
         self._waiting = False
         if step.beam is not None:
             self._beams.search(BeamSettings(**step.beam))
+        if step.score:
+            self._scores.score("".join(step.path or ()), ScorePlan())
         if step.u:
             self._window.ruler.set_u(step.u[0])
         self.staged.emit()

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.events import Change
 from explorer.i18n import N_, tr
 from explorer.messages import ExplorerError, UserMessage
+from explorer.scoring.scored import ScorePlan
 from ui.bridge import Bridge, Event, JobContext
 from ui.controllers.session_controller import SessionController
 from ui.growth.popover import Popover
@@ -93,8 +94,12 @@ class ScoreController(QObject):
 
     @Slot()
     def _start(self) -> None:
-        text, plan, start = self._form.text, self._form.plan(), self._session.current
         self._preferences.set_form("score", self._form.values())
+        self.score(self._form.text, self._form.plan())
+
+    def score(self, text: str, plan: ScorePlan) -> None:
+        """Score a text after the current node. Nothing while a run goes on."""
+        start = self._session.current
         ticket = self._ticket = next(self._tickets)
 
         def tell(name: TextName, shown: TextShown) -> None:
