@@ -10,8 +10,9 @@ import statistics
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,8 +22,14 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "store"))
 import store_samples as samples
 from report import Fact, Line, add_json_option, peak_memory, publish
 
+from explorer.ledger import Ledger
 from explorer.store import SessionStore
+from explorer.store.checking import check_pages
+from explorer.store.database import connect
+from explorer.store.library import LibraryQuery
 from explorer.store.records import CommandRecord
+from explorer.store.recovery import backup, check, recover
+from explorer.store.soundness import first_look
 from explorer.text import Prompt
 from explorer.tree import Node
 
@@ -96,7 +103,7 @@ def bench_expansion(bench: Bench, store: SessionStore) -> None:
     with bench.timed(f"load {NODES} nodes of 100 commands"):
         store.load(session_id)
     with bench.timed(f"hide {NODES // 2} nodes (undo of a large gesture)"):
-        hidden = frozenset(range(NODES // 2 + 1, NODES + 1))
+        hidden = frozenset(range(NODES // 2 + 1, NODES))
         store.set_command_states(session_id, {100: "undone"}, hidden, frozenset(), state)
     with bench.timed(f"delete the session of {NODES} nodes"):
         store.delete_session(session_id)
@@ -131,10 +138,61 @@ def bench_summaries(bench: Bench, store: SessionStore) -> None:
             store.summaries()
     with bench.timed("summaries of the last 100"):
         store.summaries(100)
+    with bench.timed(f"make the texts of {SESSIONS} sessions findable"):
+        store.library.index()
+    for words in ("France", "t1", "t9 nowhere", "pi"):
+        times = []
+        for _ in range(7):
+            start = time.perf_counter()
+            found = store.library.ids(LibraryQuery(words))
+            store.library.page(found[:50], words)
+            times.append(1000 * (time.perf_counter() - start))
+        bench.say(
+            f"find {words!r} ({len(found)} of {SESSIONS}), first page with excerpts", statistics.median(times), "ms", 7
+        )
+
+
+def bench_care(bench: Bench, store: SessionStore) -> None:
+    """Checking, backing up and recovering a library of 100 000 steps with what was seen at each."""
+    session_id = new_session(store)
+    seen = samples.observation(size=256)
+    for command in chain_commands(NODES):
+        store.append(session_id, replace(command, observations={command.added[0].parent: seen}))
+    with closing(connect(store.path, "read")) as connection, bench.timed("care: first look at opening"):
+        assert not first_look(connection)
+    with bench.timed("care: check pages and references"):
+        assert check_pages(store.path).sound
+    with bench.timed("care: check everything, sessions read as well"):
+        assert check(store.path).sound
+    with bench.timed("care: rolling backup, looked over"):
+        backup(store.path)
+    with bench.timed("care: recover"):
+        report = recover(store.path, store.path.with_name("recovered.sqlite"))
+    assert report.sessions[0].commands == NODES
+    (store.path.with_name("recovered.sqlite")).unlink()
+
+
+def bench_memory(bench: Bench, store: SessionStore, commands: int = 10_000) -> None:
+    """What a history of ten thousand steps holds in memory: tree, journal, states."""
+    session_id = new_session(store)
+    for command in chain_commands(commands):
+        store.append(session_id, command)
+    vocabulary = samples.vocabulary()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    stored = store.load(session_id)
+    ledger = Ledger(store, stored.model, vocabulary, stored.state, stored)
+    del stored
+    held = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert len(ledger.commands) == commands
+    bench.say(f"memory of a session of {commands} steps, with its history", held / 2**20, "MiB")
+    bench.say("of it a step", held / commands, "B")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("sections", nargs="*", help="of what (default: all)")
     parser.add_argument("--folder", default=None, help="where the libraries lie while they are measured")
     add_json_option(parser)
     options = parser.parse_args()
@@ -144,10 +202,14 @@ def main() -> None:
         "expansion": bench_expansion,
         "steps": bench_steps,
         "summaries": bench_summaries,
+        "care": bench_care,
+        "memory": bench_memory,
     }
     lines: list[Line] = []
     bench = Bench(lines)
     for name, section in sections.items():
+        if options.sections and name not in options.sections:
+            continue
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
             with bench.timed(f"{name}: open a new library"):
                 store = SessionStore.open(Path(folder) / "library.sqlite")
