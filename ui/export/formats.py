@@ -106,15 +106,15 @@ def _named_nodes(sheet: Sheet) -> list[str]:
     parents, tokens = mirror.parent.tolist(), mirror.token.tolist()
     probabilities, logprobs = mirror.model_prob.tolist(), mirror.path_logprob.tolist()
     for node_id, box in sheet.tree.nodes():
-        values, title = f'data-node="{node_id}"', frame.prompt_label
+        values, title = f'data-node="{node_id}"', xml_text(frame.prompt_label)
         if node_id != ROOT:
             token = tokens[node_id]
             said = step.format(probability=percent(min(1.0, probabilities[node_id])))
             path = path_label(logprobs[node_id], frame.stop_of(node_id) == "eos")
             values += f' data-parent="{parents[node_id]}" data-token="{token}"'
-            title = f"{frame.label_of(token)}\n{said}\n{path}"
+            title = f"{xml_text(frame.label_of(token))}\n{xml_text(said)}\n{xml_text(path)}"  # each comes again
         area = f'x="{box.x():.2f}" y="{box.y():.2f}" width="{number(box.width())}" height="{number(box.height())}"'
-        lines.append(f'<rect id="node{node_id}" {values} {area}><title>{xml_text(title)}</title></rect>\n')
+        lines.append(f'<rect id="node{node_id}" {values} {area}><title>{title}</title></rect>\n')
     lines.append("</g>\n")
     return lines
 

@@ -67,11 +67,21 @@ class _Font:
     attributes: str
     metrics: QFontMetricsF
     widths: dict[str, float]
+    ends: dict[str, str]
 
     def width(self, text: str) -> float:
         known = self.widths.get(text)
         if known is None:
             known = self.widths[text] = self.metrics.horizontalAdvance(text)
+        return known
+
+    def end_of(self, text: str) -> str:
+        """A text element from the length it has here on, so that another viewer's font does not run out of its box."""
+        known = self.ends.get(text)
+        if known is None:
+            length = f' textLength="{number(self.width(text))}"' if len(text) > 1 else ""
+            space = ' xml:space="preserve"' if "  " in text or text[0] == " " or text[-1] == " " else ""
+            known = self.ends[text] = f"{length}{space}>{xml_text(text)}</text>"
         return known
 
 
@@ -255,15 +265,11 @@ class SvgPainter(QPainter):
         self._text(left, top + font.metrics.ascent(), text, font)
 
     def _text(self, x: float, y: float, text: str, font: _Font) -> None:
-        """The length it has here is written too, so that another viewer's font does not run out of its box."""
         if not text:
             return
         pen = self._state.pen
         ink = self._colour("fill", pen if isinstance(pen, QColor) else pen.color())
-        space = ' xml:space="preserve"' if "  " in text or text[0] == " " or text[-1] == " " else ""
-        length = f' textLength="{number(font.width(text))}"' if len(text) > 1 else ""
-        place = f'x="{number(x)}" y="{number(y)}"'
-        self._element(f"<text {place}{font.attributes}{ink}{length}{space}>{xml_text(text)}</text>")
+        self._element(f'<text x="{number(x)}" y="{number(y)}"{font.attributes}{ink}{font.end_of(text)}')
 
     def _font_of(self, font: QFont) -> _Font:
         for known in self._fonts:
@@ -278,7 +284,7 @@ class SvgPainter(QPainter):
             attributes += ' font-style="italic"'
         if any(tag.toString() == "tnum" for tag in font.featureTags()):
             attributes += ' font-variant-numeric="tabular-nums"'
-        self._fonts.append(_Font(QFont(font), attributes, QFontMetricsF(font), {}))
+        self._fonts.append(_Font(QFont(font), attributes, QFontMetricsF(font), {}, {}))
         return self._fonts[-1]
 
     # --- elements ----------------------------------------------------------------------------------------------------

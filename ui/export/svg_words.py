@@ -54,18 +54,14 @@ def family(name: str) -> str:
 
 def path_data(path: QPainterPath) -> str:
     """The path in SVG's words: M, L and C with absolute coordinates."""
-    kinds = QPainterPath.ElementType
     parts: list[str] = []
     for place in range(path.elementCount()):
-        element = path.elementAt(place)
-        kind = element.type
-        if kind == kinds.MoveToElement:
-            parts.append("M")
-        elif kind == kinds.LineToElement:
-            parts.append("L")
-        elif kind == kinds.CurveToElement:
-            parts.append("C")
+        element = path.elementAt(place)  # asked one by one: its type would be made an enum of Python's
+        if element.isLineTo():
+            word = "L"
+        elif element.isMoveTo():
+            word = "M"
         else:
-            parts.append(" ")
-        parts.append(f"{element.x:.2f} {element.y:.2f}")
+            word = "C" if element.isCurveTo() else " "
+        parts.append(f"{word}{element.x:.2f} {element.y:.2f}")
     return "".join(parts)

@@ -243,7 +243,7 @@ class NotePainter:
         """Claim an area and move the painter to its left top corner."""
         scale = self._scale
         left, top = left_middle.x(), left_middle.y() - height / 2 * scale
-        if not self._room.take(QRectF(left, top, width * scale, height * scale)):
+        if not self._room.take(left, top, left + width * scale, top + height * scale):
             return False
         self._painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
         return True

@@ -242,7 +242,7 @@ def test_only_free_room_is_given_away(wanted: list[QRectF]) -> None:
     taken: list[QRectF] = []
     for area in wanted:
         free = not any(area.intersects(other) for other in taken)
-        assert room.take(area) == free
+        assert room.take(area.left(), area.top(), area.right(), area.bottom()) == free
         if free:
             taken.append(area)
 
@@ -250,6 +250,6 @@ def test_only_free_room_is_given_away(wanted: list[QRectF]) -> None:
 def test_neighbours_may_touch() -> None:
     room = Room()
     for left, right in pairwise(range(0, 200, 20)):
-        assert room.take(QRectF(left, 0, right - left, 13))
-    assert not room.take(QRectF(90, 12, 10, 3))
-    assert room.take(QRectF(90, 13, 10, 3))
+        assert room.take(left, 0, right, 13)
+    assert not room.take(90, 12, 100, 15)
+    assert room.take(90, 13, 100, 16)
