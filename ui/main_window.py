@@ -189,7 +189,7 @@ class MainWindow(QMainWindow):
             ("runs", tr("Runs"), self.runs),
             ("beams", tr("Beams"), self.beams),
             ("queries", tr("Questions"), self.queries),
-            ("score", tr("Score"), self.score),
+            ("score", tr("Scored text"), self.score),
             ("compare", tr("Compare"), self.compare),
         )
         docks = {}

@@ -207,3 +207,18 @@ def test_c38_going_back_and_another_way(gemma_desk: Workspace, fresh: Any, lengt
                       (session, ROOT), (again, again.state.current)):  # fmt: skip
         error = np.abs(shown(who, node) - from_scratch(fresh, who, node)).max()
         assert error <= TOLERANCE
+
+
+# --- C16: scores ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(600)
+def test_c16_scores_across_the_window_equal_a_plain_pass(gemma_desk: Workspace, fresh: Any) -> None:
+    ids = text_of(gemma_desk, 600).ids
+    first, *judged = gemma_desk.score(ids)
+    with torch.inference_mode():
+        row = torch.tensor([ids])
+        logits = fresh(row, attention_mask=torch.ones_like(row), use_cache=False).logits[0, :-1]
+        true = torch.log_softmax(logits, dim=-1).gather(1, torch.tensor(ids[1:])[:, None])[:, 0].tolist()
+    assert first is None
+    assert [score.model_logprob for score in judged if score is not None] == pytest.approx(true, abs=TOLERANCE)

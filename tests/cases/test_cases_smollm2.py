@@ -7,6 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForCausalLM
+from transformers.utils import logging as transformers_logging
 
 from explorer.decoding.params import Settings, settings_from_generation_config
 from explorer.decoding.processors import PARAMETERS
@@ -14,7 +18,9 @@ from explorer.decoding.stopping import StopEvent
 from explorer.engine.client import Engine
 from explorer.messages import ModelLoadError, PromptError
 from explorer.models.base import ModelRef
+from explorer.paths import model_cache
 from explorer.progress import Cancelled, CancelToken, Progress
+from explorer.scoring.totals import totals_of
 from explorer.session import Session
 from explorer.text import ChatMessage, path_pieces, prompt_warnings
 from explorer.tree import ROOT
@@ -22,8 +28,11 @@ from explorer.workspace import Workspace
 
 pytestmark = pytest.mark.model
 
+transformers_logging.disable_progress_bar()  # tqdm would leave a thread behind
+
 FRANCE = "The capital of France is"
 PARIS = 7042
+LONG = "The river runs from the mountains to the sea; 你好 🙂, the people of the valley live by it, and sing. "
 SAY_HI = [ChatMessage("user", "Say hi.")]
 END = 2  # <|im_end|>, which is the padding token as well
 VOCABULARY, CONTEXT = 49_152, 8_192
@@ -134,16 +143,32 @@ def test_c16_every_token_of_a_text_is_scored_by_what_stands_before_it(smollm2_de
     assert math.exp(judged[-1].model_logprob) == about(0.7725)
 
 
-def test_c16_scores_of_a_long_text_do_not_slip_where_calls_meet(smollm2_desk: Workspace) -> None:
-    """Prefixes are asked for 64 at a time."""
-    ids = smollm2_desk.encode(" ".join(["one two three four five six seven eight nine ten"] * 8)).ids
-    assert len(ids) > 66
-    scores = list(smollm2_desk.score(ids))
-    for place in (1, 63, 64, 65, 66, len(ids) - 1):
-        alone = smollm2_desk.new_session(smollm2_desk.prompt_of_ids(ids[:place]))
-        score = scores[place]
-        assert score is not None
-        assert math.exp(score.model_logprob) == pytest.approx(probability(alone, ids[place]), rel=1e-3)
+def test_c16_a_long_text_is_scored_as_by_a_plain_pass_of_transformers(smollm2_desk: Workspace, smollm2: str) -> None:
+    """600 tokens: the prefixes are asked for 64 at a time, and nothing slips where calls meet."""
+    ids = smollm2_desk.encode(LONG * 24).ids[:600]
+    first, *judged = smollm2_desk.score(ids)
+    scores = [score for score in judged if score is not None]
+    assert (first, len(scores), len(ids)) == (None, 599, 600)
+    logs = plain_logs(smollm2, ids)
+    assert max(abs(score.model_logprob - logs[t, ids[t + 1]]) for t, score in enumerate(scores)) <= 2e-4
+    assert max(abs(score.entropy + (np.exp(logs[t]) * logs[t]).sum()) for t, score in enumerate(scores)) <= 2e-3
+    assert min(logs[t, score.preferred] - logs[t].max() for t, score in enumerate(scores)) >= -2e-4
+    loss = -logs[np.arange(599), ids[1:]].mean()
+    totals = totals_of(smollm2_desk.vocabulary, scores)
+    assert totals.mean_loss == pytest.approx(loss, abs=2e-4)
+    assert totals.perplexity == pytest.approx(math.exp(loss), rel=2e-4)
+    alone = list(smollm2_desk.score(ids[:1]))
+    assert alone == [None]
+    assert totals_of(smollm2_desk.vocabulary, alone).perplexity is None
+
+
+def plain_logs(name: str, ids: tuple[int, ...]) -> NDArray[np.float64]:
+    """Log-probabilities after each token but the last, float64[n - 1, vocabulary], without a cache."""
+    model = AutoModelForCausalLM.from_pretrained(model_cache() / name, dtype=torch.float32).eval()
+    with torch.inference_mode():
+        logits = model(torch.tensor([ids]), use_cache=False).logits[0, :-1].double()
+        logs: NDArray[np.float64] = torch.log_softmax(logits, dim=-1).numpy()
+    return logs
 
 
 # --- D: stopping ------------------------------------------------------------------------------------------------------

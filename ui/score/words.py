@@ -83,10 +83,11 @@ def departure_words(shown: TextShown) -> str:
     if free.departure is None:
         return tr("The free run writes this text itself: it never leaves it.")
     place = shown.prompt_tokens + free.departure
-    if not free.tokens:
+    if not free.tokens and free.stop is not None:
         return tr("The free run ends before token {place}, where the text goes on.").format(place=count(place + 1))
+    given = shown.tokens[place]
     return tr("The free run leaves the text at token {place}: it takes “{free}” instead of “{given}”.").format(
-        place=count(place + 1), free=shown.free_pieces[0].label, given=shown.tokens[place].token
+        place=count(place + 1), free=given.free_choice, given=given.token
     )
 
 

@@ -42,6 +42,7 @@ MEETING = {
     "otherwise": {"probs": {"<eos>": 1.0}},
 }
 GIVEN = "会议在周五下午"
+GOLDEN = json.loads((Path(__file__).parents[2] / "decoding" / "golden_decoding.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +95,22 @@ def column(explorer: Explorer, number: int) -> list[str]:
 
 def button(explorer: Explorer, text: str) -> QPushButton:
     return next(found for found in explorer.window.score.findChildren(QPushButton) if found.text() == text)
+
+
+def test_the_loss_of_coffee_in_the_lesson_is_the_golden_one(
+    lesson: Explorer, press: Press, settle: Settle, qtbot: QtBot
+) -> None:
+    """Before it is favoured the cross-entropy of 咖啡 is 1.408 nats; with no free run to go on none is written."""
+    score(lesson, "咖啡", press, settle, qtbot, free_tokens=0)
+    assert column(lesson, 1) == ["咖啡"]
+    shown = lesson.window.score.shown
+    assert shown is not None
+    only = shown.tokens[0].row.score
+    assert only is not None
+    assert only.surprisal == pytest.approx(GOLDEN["breakfast"]["cross_entropy_nats"]["咖啡_before"], abs=1e-6)
+    assert column(lesson, 5) == ["1.41\u202fnats"]
+    assert "it takes “豆浆” instead of “咖啡”" in lesson.window.score.said[1]
+    assert lesson.window.tree.scene.mirror.count == 1
 
 
 def test_a_given_text_beside_what_the_model_would_write(
