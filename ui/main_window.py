@@ -91,6 +91,7 @@ class MainWindow(QMainWindow):
         self.banner = StopBanner()
         self.hints = AdviceList()
         self.hints.setAccessibleName(tr("Hints about this text"))
+        self.hints.setContentsMargins(3 * GRID, GRID, 2 * GRID, GRID)
         self.messages = MessageArea()
         self.welcome = WelcomeCard()
         self.lesson_card = LessonCard()

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from explorer.i18n import tr
 from explorer.lessons import Lesson, LessonError, LessonStep
-from explorer.lessons.shelf import TOUR, lesson, shelf
+from explorer.lessons.shelf import TOUR, Shelf, lesson, shelf
 from explorer.messages import UserMessage
 from explorer.models.base import ModelRef
 from explorer.scoring.scored import ScorePlan
@@ -70,14 +70,15 @@ class LessonController(QObject):
         self._covers: list[Cover] = []
         self._spot: Spot | None = None
         self._ticket = 0
+        self._found: Shelf | None = None
         self._waiting = False  # for the view of where the step plays
         self._connect()
-        self.refresh()
         self._enable()
 
     def _connect(self) -> None:
         window, card, panel = self._window, self.card, self._window.lessons
         panel.play_requested.connect(self.open)
+        window.docks["lessons"].visibilityChanged.connect(self._list_seen)
         card.back_requested.connect(self.back)
         card.next_requested.connect(self.next)
         card.restart_requested.connect(self.restart)
@@ -110,8 +111,21 @@ class LessonController(QObject):
 
     def refresh(self) -> None:
         """Look again which lessons there are."""
-        found = shelf()
+        self._found = shelf()
+        self._list()
+
+    def _list(self) -> None:
+        """Show the lessons known, with how far one is in each."""
+        if self._found is None:
+            self._found = shelf()
+        found = self._found
         self._window.lessons.set_lessons(found.lessons, self._progress(), self._preferences.language, found.faults)
+
+    @Slot(bool)
+    def _list_seen(self, visible: bool) -> None:
+        """Lessons are read when their list is first seen, not while the window starts."""
+        if visible and self._found is None:
+            self._list()
 
     def show_list(self) -> None:
         """Bring the list to the front."""
@@ -193,7 +207,7 @@ class LessonController(QObject):
         self._window.tree.setFocus(Qt.FocusReason.OtherFocusReason)
         if toured:
             self._preferences.set_flag("welcome_dismissed", True)
-        self.refresh()
+        self._list()
 
     def _finish(self) -> None:
         assert self._lesson is not None

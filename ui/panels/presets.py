@@ -26,6 +26,11 @@ PRESETS = (
     Preset("creative", N_("Creative: temperature 0.9, top-p 0.95"), {"temperature": 0.9, "top_p": 0.95}),
     Preset("code", N_("Code: temperature 0.2, top-p 0.8"), {"temperature": 0.2, "top_p": 0.8}),
     Preset("extraction", N_("Extraction: greedy (temperature 0)"), {"temperature": 0.0}),
+    Preset(
+        "summary",
+        N_("Translation, summary: no 3-gram twice, for a beam search of 4 to 6 (B)"),
+        {"no_repeat_ngram_size": 3},
+    ),
 )
 
 
