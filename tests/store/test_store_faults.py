@@ -8,12 +8,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import store_samples as samples
 from faulty import faulty_sqlite, no_fault
 
+from explorer.journal import Journal
 from explorer.messages import StoreError
 from explorer.store import SessionStore, database
 from explorer.store.database import connect
@@ -364,3 +366,14 @@ def test_a_lock_that_stays_holds_up_one_step_only(library: Path, monkeypatch: py
             else:
                 write()
     assert waits == ["50", "1000", "50", "5000", "50", "1000"]
+
+
+def test_a_clock_that_goes_back_changes_no_order(store: SessionStore) -> None:
+    """Commands are in the order of their numbers, whatever time they bear; so is undo."""
+    session_id = store.create_session(*CREATED)
+    commands = [replace(command, at=samples.START - timedelta(days=command.seq)) for command in samples.chain(5)]
+    for command in commands:
+        store.append(session_id, command)
+    stored = store.load(session_id)
+    assert stored.commands == samples.without_observations(commands)
+    assert Journal(stored.commands).undo_seqs == (5,)
