@@ -11,11 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from explorer.annotations import Annotation
-from explorer.growth import expand
+from explorer.growth import expand, sample_runs, search_beams
 from explorer.history import branch_off
 from explorer.past import past_view
 from explorer.replay import Film, FilmMaker
+from explorer.search.beam_settings import BeamSettings
 from explorer.search.plans import BestFirst
+from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
 from explorer.store.records import CommandRecord, SessionState, StepRecord
 from explorer.tree import ROOT, NodeId
@@ -37,8 +39,8 @@ _ACTIONS: dict[str, Callable[[Session, int], object]] = {
     "star": lambda session, n: session.annotate(_any_node(session, n), star=n % 2 == 0, note=str(n % 3)),
     "branch": lambda session, n: _branch(session, n),
 }
-_HISTORIES = st.lists(st.tuples(st.sampled_from(sorted(_ACTIONS)), st.integers(0, 50)), min_size=1, max_size=25)
-_QUICK = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_HISTORIES = st.lists(st.tuples(st.sampled_from(sorted(_ACTIONS)), st.integers(0, 50)), min_size=1, max_size=16)
+_QUICK = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def _any_node(session: Session, n: int) -> NodeId:
@@ -174,6 +176,21 @@ def test_what_was_undone_and_left_behind_is_part_of_the_film(session: Session) -
     assert [sorted(film.visible(number)) for number in range(5)] == [[], [1], [1, 2], [1], [1, 3]]
     assert film.moments[2].turned == (2,)
     assert [moment.mark for moment in film.moments] == ["step", "step", "turn", "step"]
+
+
+def test_every_step_of_a_search_is_a_moment(session: Session) -> None:
+    start = session.state
+    list(search_beams(session, BeamSettings(2, 2, 0.0)))
+    rounds = len(session.commands)
+    list(sample_runs(session, SamplePlan(5, 7)))
+    list(expand(session, BestFirst(max_nodes=20)))
+    film = FilmMaker(start).film(session.commands)
+    assert rounds > 1
+    kinds = [moment.kind for moment in film.moments if moment.mark == "growth"]
+    assert min(kinds.count("beam"), kinds.count("sample"), kinds.count("expand")) > 1
+    places = [moment.place for moment in film.moments[:rounds] if moment.kind == "beam"]
+    assert places == list(range(1, len(places) + 1))
+    assert film.gesture_after(1) >= len(places)
 
 
 def test_gestures_are_stepped_over_whole(session: Session) -> None:

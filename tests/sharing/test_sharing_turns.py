@@ -41,6 +41,15 @@ def test_the_film_arrives_as_it_was_told(shared: Path, target: SessionStore) -> 
     assert [sorted(film.visible(number)) for number in range(5)] == [[], [1], [1, 2], [1], [1, 2]]
 
 
+def test_a_session_of_before_undo_was_recorded_is_told_as_well(source: SessionStore) -> None:
+    stored = source.load(1)
+    assert not {"undo", "redo"} & {command.kind for command in stored.commands}
+    film = FilmMaker(stored.commands[0].before).film(stored.commands)
+    assert film.visible(len(film)) == {node.id for node in stored.nodes} - stored.hidden
+    assert any(moment.inferred for moment in film.moments)
+    assert [m.seq for m in film.moments if not m.inferred] == [command.seq for command in stored.commands]
+
+
 @pytest.mark.parametrize(
     "spoil",
     [

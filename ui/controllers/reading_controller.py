@@ -63,7 +63,9 @@ class ReadingController(QObject):
 
     @property
     def _wanted(self) -> tuple[ReadingName, Settings] | None:
-        """What is to be weighed; None where the tree's own numbers will do."""
+        """What is to be weighed; None where the tree's own numbers will do, and in the past: its tree is another."""
+        if self._session.in_past:
+            return None
         reading = self._preferences.reading
         if reading == "what_if":
             return reading, self._window.settings.draft
@@ -78,7 +80,7 @@ class ReadingController(QObject):
 
     @Slot()
     def _later(self) -> None:
-        if self._wanted is not None:
+        if self._wanted is not None or self._session.in_past:
             self._timer.start()
 
     @Slot()

@@ -1,12 +1,14 @@
-"""The timeline in the real window: scrubbed, played, left and branched off, while the session stays what it is."""
+"""Timeline and history in the real window. The past is scrubbed, played, left and branched off, while the session stays
+what it is; a click in the history goes back and forward in the session itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QListView
 from pytestqt.qtbot import QtBot
 
 from explorer.annotations import Annotation
@@ -196,6 +198,20 @@ def test_what_comes_meanwhile_is_shown_afterwards(told: Explorer, press: Press, 
     assert session.undo_kind == "pick"
 
 
+def test_the_tree_of_the_past_is_read_by_the_model(told: Explorer, press: Press, settle: Settle) -> None:
+    """What the present tree would weigh under other settings says nothing of another tree."""
+    tree, reading = told.window.tree, told.reading
+    reading.choose("what_if")
+    settle(told)
+    assert tree.scene.weights is not None
+    press(told, KEY.Key_Left)
+    assert tree.scene.weights is None
+    press(told, KEY.Key_End)
+    assert tree.scene.weights is not None
+    reading.choose("model")
+    settle(told)
+
+
 def test_the_film_grows_with_the_session(told: Explorer, press: Press, settle: Settle) -> None:
     panel = told.window.timeline
     told.window.tree.setFocus()
@@ -215,3 +231,55 @@ def test_another_session_is_another_film(told: Explorer, press: Press, settle: S
     assert told.window.past_bar.isHidden()
     assert told.past._film is None or len(told.past._film) == 0
     assert told.window.settings.isEnabled()
+
+
+def rows(explorer: Explorer) -> list[str]:
+    model = explorer.window.history.findChild(QListView).model()
+    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+def row_of(explorer: Explorer, text: str) -> QModelIndex:
+    place = next(row for row, line in enumerate(rows(explorer)) if text in line)
+    return explorer.window.history.findChild(QListView).model().index(place, 0)
+
+
+def test_going_through_the_history_by_click_and_key(
+    lesson: Explorer, press: Press, settle: Settle, qtbot: QtBot
+) -> None:
+    window, session = lesson.window, lesson.session
+    press(lesson, KEY.Key_Right)
+    session.set_settings(session.settings.with_sampling(temperature=0.5))
+    session.annotate(1, note="here")
+    settle(lesson)
+    window.tree.setFocus()
+    press(lesson, KEY.Key_E)
+    press(lesson, KEY.Key_2, KEY.Key_Return)
+    window.show_dock("history")
+    settle(lesson)
+    mirror, view = window.tree.scene.mirror, window.history.findChild(QListView)
+    grown = mirror.ids().tolist()
+    assert len(grown) > 3
+
+    def click(text: str) -> None:
+        place = row_of(lesson, text)
+        view.scrollTo(place)
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(place).center())
+        settle(lesson)
+
+    click("Change the settings")
+    assert mirror.ids().tolist() == [ROOT, 1]
+    assert lesson.notes.at(1).note == ""
+    assert session.settings.sampling.values["temperature"] == 0.5
+    assert "▸ 2." in row_of(lesson, "Change the settings").data()
+    click("The beginning")
+    assert mirror.ids().tolist() == [ROOT]
+    assert "temperature" not in session.settings.sampling.values
+    assert session.undo_kind is None
+    view.setCurrentIndex(row_of(lesson, "Expand"))
+    view.setFocus()
+    press(lesson, KEY.Key_Return)
+    assert mirror.ids().tolist() == grown  # with their ids, though some rounds of it stand in rows of their own
+    assert lesson.notes.at(1).note == "here"
+    before = rows(lesson)
+    click("Undo")  # how the way was gone is on record, and leads nowhere
+    assert rows(lesson) == before
