@@ -28,6 +28,28 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("new_session", N_("New session…"), N_("Go to the prompt to start another session."), ("Ctrl+N",)),
     ActionSpec("open_session", N_("Open a session…"), N_("Show the library of sessions."), ("Ctrl+O",)),
     ActionSpec(
+        "import_sessions", N_("Import sessions…"), N_("Take over sessions from files that were shared (*.ttsession).")
+    ),
+    ActionSpec(
+        "open_library",
+        N_("Open another library…"),
+        N_("Go on with the sessions of another file, or begin a new one. What is open is saved already."),
+    ),
+    ActionSpec("new_window", N_("New window"), N_("Open another window on the same library."), ("Ctrl+Shift+N",)),
+    ActionSpec(
+        "check_library", N_("Check the library"), N_("Look over every page and every session of the library's file.")
+    ),
+    ActionSpec(
+        "back_up_library",
+        N_("Back up now"),
+        N_("Copy the library's file as it is, beside the copies that are made by themselves."),
+    ),
+    ActionSpec(
+        "recover_library",
+        N_("Recover from a damaged file…"),
+        N_("Put what is left of a damaged library into a new one. The damaged file stays as it is."),
+    ),
+    ActionSpec(
         "export",
         N_("Export…"),
         N_("Write a picture of the tree, or the session's data for other tools, to a file."),

@@ -43,6 +43,7 @@ from ui.controllers.history_controller import HistoryController
 from ui.controllers.keeping_controller import KeepingController
 from ui.controllers.lesson_controller import LessonController
 from ui.controllers.lesson_writing import LessonWriting
+from ui.controllers.libraries_controller import LibrariesController
 from ui.controllers.library_controller import LibraryController
 from ui.controllers.message_controller import MessageController
 from ui.controllers.model_controller import LESSON, ModelController
@@ -56,13 +57,18 @@ from ui.controllers.ruler_controller import RulerController
 from ui.controllers.runs_controller import RunsController
 from ui.controllers.score_controller import ScoreController
 from ui.controllers.session_controller import SessionController
+from ui.controllers.sessions_controller import SessionsController
 from ui.controllers.settings_controller import SettingsController
+from ui.controllers.sharing_controller import SharingController
+from ui.controllers.shelving_controller import ShelvingController
 from ui.controllers.speed_controller import SpeedController
 from ui.controllers.statistics_controller import StatisticsController
 from ui.controllers.tree_controller import TreeController
 from ui.controllers.tree_options_controller import TreeOptionsController
 from ui.controllers.verify_controller import VerifyController
 from ui.controllers.view_controller import ViewController
+from ui.garbage import GuiCollector
+from ui.library.thread import LibraryThread
 from ui.main_window import MainWindow, application_icon
 from ui.preferences import Preferences
 from ui.qt_words import QtWords
@@ -78,7 +84,7 @@ _LAST_SECONDS = 5.0
 
 
 class Explorer(QObject):
-    """The running program: one window, five threads, one engine. The window may be built anew (another language)."""
+    """The running program: one window, six threads, one engine. The window may be built anew (another language)."""
 
     finished = Signal()
     """The user closed the window."""
@@ -91,12 +97,14 @@ class Explorer(QObject):
         self._preferences = preferences
         self.library_path = library
         self._cleanup = ExitStack()
+        self._collector = GuiCollector(self)
         self.closed = False
         self.engine = Engine(opener)
         self.bridge = Bridge(self)
         self.session_thread = SessionThread(self.bridge, self._open_library)
         self.model_thread: JobThread[Engine] = JobThread("models", self.bridge, lambda: self.engine)
         self.picture_thread: JobThread[None] = JobThread("pictures", self.bridge, lambda: None)
+        self.library_thread = LibraryThread(self.bridge)
         self.preview_thread = PreviewThread(self.bridge)
         self.analysis_thread = AnalysisThread(self.bridge)
         self.theme = ThemeController(application, preferences.theme)
@@ -112,6 +120,7 @@ class Explorer(QObject):
         for thread in (self.session_thread, self.model_thread, self.preview_thread, self.analysis_thread):
             thread.start()
         self.picture_thread.start()
+        self.library_thread.start()
         # What lists the models imports the hub's library, on the time of the first session: that comes first.
         for first in (self.session.opened, self.models.failed):
             first.connect(self._list_models, Qt.ConnectionType.SingleShotConnection)
@@ -127,15 +136,17 @@ class Explorer(QObject):
         self.bridge.close()
         self.preview_thread.close(_POLITE_SECONDS)
         self.analysis_thread.close(_POLITE_SECONDS)
-        for thread in (self.picture_thread, self.model_thread, self.session_thread):
+        for thread in (self.picture_thread, self.library_thread, self.model_thread, self.session_thread):
             thread.stop()
         self.picture_thread.close(_LAST_SECONDS)
+        self.library_thread.close(_LAST_SECONDS)
         for thread in (self.model_thread, self.session_thread):
             if not thread.close(_POLITE_SECONDS):
                 self.engine.kill()
                 thread.close(_LAST_SECONDS)
         self.engine.close()
         self._preferences.sync()
+        self._collector.close()
         self.window.deleteLater()
         self.deleteLater()
         self._cleanup.close()
@@ -171,6 +182,15 @@ class Explorer(QObject):
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models
         )
+        self.sessions = SessionsController(window, self.bridge, self.library_thread, self.session)
+        self.shelving = ShelvingController(
+            window, self.bridge, self.library_thread, self.session, self.sessions, self.library
+        )
+        self.sharing = SharingController(
+            window, self._preferences, self.bridge, self.library_thread, self.sessions, self.shelving, self.library
+        )
+        self.libraries = LibrariesController(window, self.bridge, self.picture_thread, self.library, self.library_path)
+        self.libraries.moved.connect(self._library_moved)
         self.presets = PresetController(window, self._preferences)
         self.appearance = AppearanceController(window, self._preferences)
         self.reading = ReadingController(window, self._preferences, self.session, self.session_thread)
@@ -218,7 +238,9 @@ class Explorer(QObject):
         )
         self.lessons.page_requested.connect(self.help.open_page)
         self.lesson_writing = LessonWriting(window, self.bridge, self.lessons)
-        self.messages = MessageController(window, self.bridge, self.session, self.models, self.library)
+        self.messages = MessageController(
+            window, self.bridge, self.session, self.models, self.library, self.libraries.recover
+        )
         self.actions = ActionController(
             window, self._preferences, self.session, self.views, self.models, self.library, self.library_path
         )
@@ -307,6 +329,10 @@ class Explorer(QObject):
         if opened.model.identity.kind != "table":
             self.window.welcome.hide()
             self._dismiss_welcome()
+
+    @Slot(object)
+    def _library_moved(self, path: Path) -> None:
+        self.library_path = self.actions.library_path = path
 
     @Slot()
     def _dismiss_welcome(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.resources import files
 
 from PySide6.QtCore import QByteArray, QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QIcon, QPixmap
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPixmap
 from PySide6.QtWidgets import (
     QDockWidget,
     QMainWindow,
@@ -29,6 +29,8 @@ from ui.explain.panel import ExplainPanel
 from ui.growth.runs_panel import RunsPanel
 from ui.lessons.card import LessonCard
 from ui.lessons.list_panel import LessonsPanel
+from ui.library.dropped import shared_files
+from ui.library.panel import LibraryPanel
 from ui.menu_list import RUN_MENU, SEPARATOR, TOOLBAR
 from ui.panels.advice_list import AdviceList
 from ui.panels.common import GRID, describe
@@ -36,7 +38,6 @@ from ui.panels.history_panel import HistoryPanel
 from ui.panels.message_area import MessageArea
 from ui.panels.model_panel import ModelPanel
 from ui.panels.prompt_panel import PromptPanel
-from ui.panels.sessions_panel import SessionsPanel
 from ui.panels.settings_panel import SettingsPanel
 from ui.panels.status_bar import StatusBar
 from ui.panels.stop_banner import StopBanner
@@ -63,10 +64,13 @@ class MainWindow(QMainWindow):
     """Widgets by name; no behaviour but layout."""
 
     closed = Signal()
+    files_dropped = Signal(list)
+    """Paths of shared sessions."""
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
+        self.setAcceptDrops(True)
         self.setWindowTitle("Token Tree Explorer")
         self.setWindowIcon(application_icon())
         self.may_close: Callable[[], bool] = lambda: True
@@ -98,7 +102,7 @@ class MainWindow(QMainWindow):
         self.lessons = LessonsPanel()
         self.prompt = PromptPanel()
         self.models = ModelPanel()
-        self.sessions = SessionsPanel()
+        self.sessions = LibraryPanel()
         self.history = HistoryPanel()
         self.timeline = TimelinePanel()
         self.past_bar = PastBar()
@@ -141,6 +145,14 @@ class MainWindow(QMainWindow):
         self.save_layout()
         event.accept()
         self.closed.emit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if shared_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.files_dropped.emit(shared_files(event.mimeData()))
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.PaletteChange:

@@ -31,7 +31,23 @@ TREE_OPTIONS: tuple[Menu, ...] = (
 """How the tree is looked at."""
 
 MENUS: tuple[Menu, ...] = (
-    (N_("&File"), ("new_session", "open_session", SEPARATOR, "export", "save_again", SEPARATOR, "quit")),
+    (
+        N_("&File"),
+        (
+            "new_session",
+            "open_session",
+            "import_sessions",
+            SEPARATOR,
+            "open_library",
+            "new_window",
+            (N_("Care of the library"), ("check_library", "back_up_library", "recover_library")),
+            SEPARATOR,
+            "export",
+            "save_again",
+            SEPARATOR,
+            "quit",
+        ),
+    ),
     (
         N_("&Edit"),
         (

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from explorer.annotations import Annotation
@@ -87,8 +88,8 @@ class SaveStatus:
 
 class SessionThread(JobThread["Workspace"]):
     """Runs commands on the workspace. Events: ``opened``, ``changes``, ``view``, ``engine``, ``saving``, ``memory``,
-    ``library`` (a read-only library's reason, or None), ``history``, ``computing`` (progress of a view), ``trouble``
-    (messages of work that no job asked for)."""
+    ``library_path`` (where it is), ``library`` (a read-only library's reason, or None), ``history``, ``computing``
+    (progress of a view), ``trouble`` (messages of work that no job asked for)."""
 
     def __init__(self, bridge: Bridge, create: Callable[[], Workspace]) -> None:
         super().__init__("session", bridge, create, poll_seconds=_POLL_SECONDS)
@@ -139,6 +140,14 @@ class SessionThread(JobThread["Workspace"]):
         if workspace.session is not None:
             self.show(workspace.session)
 
+    def move_to(self, workspace: Workspace, path: Path, *, create: bool) -> None:
+        """Go on with another library; nothing of it is shown yet. Raises `StoreError`; then everything stays."""
+        for job, _ in self._streams:
+            job.cancel.cancel()
+        workspace.open_library(path, create=create)
+        self._shown = self._seen = None
+        self._opened(workspace)
+
     def refresh(self) -> None:
         """Show the current node anew, for example because its model has become available."""
         self._stale = True
@@ -161,6 +170,7 @@ class SessionThread(JobThread["Workspace"]):
 
     def _opened(self, owned: Workspace) -> None:
         self._workspace = owned
+        self._bridge.put(Event("library_path", owned.store.path, latest_only=True))
         self._bridge.put(Event("library", owned.store.reason if owned.store.read_only else None, latest_only=True))
         owned.keep_up(lambda message: self._bridge.put(Event("trouble", message)))
 

@@ -1,4 +1,4 @@
-"""Whether somebody else has written to a library: another window, the command line, or another thread of this program."""
+"""Whether somebody else has written to a library: another window, the command line, or another thread of this one."""
 
 from __future__ import annotations
 

@@ -54,6 +54,7 @@ BENCHES = {
     "decoding": Bench("bench_decoding.py", "bars and sliders", ("--vocabulary", "262144")),
     "grammar": Bench("bench_grammar.py", "masks of a grammar, and a slider under it"),
     "store": Bench("bench_store.py", "the library"),
+    "library": Bench("bench_library.py", "the list of ten thousand sessions in the window", ("--rounds", "5")),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),
     "slider": Bench("bench_slider.py", "a slider in the window, from its move to the paint", ("--moves", "60")),
     "panels": Bench("bench_panels.py", "ruler and curves while a slider moves", ("--moves", "20")),

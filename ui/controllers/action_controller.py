@@ -53,7 +53,7 @@ class ActionController(QObject):
         self._views = views
         self._models = models
         self._library = library
-        self._library_path = library_path
+        self.library_path = library_path
         actions = window.actions_
         actions.connect_all({**self._session_slots(), **self._window_slots()})
         self._set_run_length(preferences.run_length)
@@ -117,7 +117,7 @@ class ActionController(QObject):
             "candidate_down": lambda: window.candidates.move_current(1),
             "shortcuts": self._edit_keys,
             "welcome": window.welcome.show,
-            "about": lambda: about_page(window, self._library_path, model_cache()).open(),
+            "about": lambda: about_page(window, self.library_path, model_cache()).open(),
         }
 
     def open_palette(self) -> None:

@@ -1,16 +1,16 @@
-"""Sessions as a whole: begin, open, rename, delete, export; and what is open when the program starts."""
+"""Sessions as a whole: begin, open, leave; and what is open when the program starts or the library is another."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QMessageBox
 
 from explorer.i18n import tr
 from explorer.messages import UserMessage
 from explorer.models.base import ModelRef
-from explorer.store.records import SessionSummary
 from explorer.text import path_pieces, prompt_warnings
 from ui.bridge import Bridge, JobContext
 from ui.controllers.model_controller import ModelController, limited
@@ -24,12 +24,9 @@ if TYPE_CHECKING:  # see ui.session_thread
     from explorer.text import Prompt
     from explorer.workspace import Workspace
 
-_LIST_AFTER_MS = 400
-_SHOWN_MS = 8000
-
 
 class LibraryController(QObject):
-    """Between the prompt panel, the session list, and the session thread."""
+    """Between the prompt panel, whoever opens sessions, and the session thread."""
 
     def __init__(
         self,
@@ -47,19 +44,10 @@ class LibraryController(QObject):
         self._thread = thread
         self._session = session
         self._models = models
-        self._list_timer = QTimer(self)
-        self._list_timer.setSingleShot(True)
-        self._list_timer.setInterval(_LIST_AFTER_MS)
-        self._list_timer.timeout.connect(self.refresh_list)
-        panel = window.sessions
-        panel.open_requested.connect(self.open)
-        panel.new_requested.connect(window.actions_["new_session"].trigger)
-        panel.rename_requested.connect(self._rename)
-        panel.delete_requested.connect(self._confirm_delete)
+        window.sessions.new_requested.connect(window.actions_["new_session"].trigger)
         window.prompt.encode_requested.connect(self._encode)
         window.prompt.start_requested.connect(self._start)
         session.opened.connect(self._opened)
-        session.changed.connect(self._list_timer.start)
 
     # --- the first moments -------------------------------------------------------------------------------------------
 
@@ -71,8 +59,9 @@ class LibraryController(QObject):
         last = self._preferences.last_session
 
         def choose(workspace: Workspace, job: JobContext) -> int | None:
-            known = [summary.id for summary in workspace.sessions()]
-            return last if last in known else known[0] if known else None
+            if last is not None and _is_listed(workspace, last):
+                return last
+            return next((summary.id for summary in workspace.sessions(limit=1)), None)
 
         def chosen(session_id: int | None) -> None:
             if session_id is None:
@@ -91,6 +80,8 @@ class LibraryController(QObject):
 
     def open(self, session_id: int) -> None:
         """Show a stored session at once, and load its model in the background."""
+        if not self._may_leave():
+            return
 
         def work(workspace: Workspace, job: JobContext) -> ModelRef | None:
             session = workspace.open_session(session_id)
@@ -120,14 +111,21 @@ class LibraryController(QObject):
 
         self._thread.post("model of the session", work, done=done)
 
-    @Slot()
-    def refresh_list(self) -> None:
-        self._thread.post(
-            "list sessions", lambda workspace, job: workspace.sessions(), done=self._window.sessions.set_summaries
-        )
-
     def may_close(self) -> bool:
         """Whether the window may go: asks only where closing would lose steps for good."""
+        return self._may_lose(
+            tr("They are lost when the window closes now. Stay, free some space, and save again."),
+            tr("Close and lose them"),
+        )
+
+    def _may_leave(self) -> bool:
+        """Whether something else may be opened in place of the session."""
+        return self._may_lose(
+            tr("They are lost when something else is opened now. Stay, and save them first."), tr("Go on and lose them")
+        )
+
+    def _may_lose(self, consequence: str, go_on: str) -> bool:
+        """Whether the session that is open may be left: asks where something of it is not on disk."""
         unsaved = self._session.last.unsaved if self._session.last is not None else 0
         if unsaved == 0:
             return True
@@ -135,9 +133,9 @@ class LibraryController(QObject):
         box.setIcon(QMessageBox.Icon.Warning)
         box.setTextFormat(box.textFormat().PlainText)
         box.setText(tr("{count} commands could not be written to the library.").format(count=unsaved))
-        box.setInformativeText(tr("They are lost when the window closes now. Stay, free some space, and save again."))
+        box.setInformativeText(consequence)
         stay = box.addButton(tr("Stay"), QMessageBox.ButtonRole.RejectRole)
-        box.addButton(tr("Close and lose them"), QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(go_on, QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(stay)
         box.exec()
         stays = box.clickedButton() is stay
@@ -149,44 +147,36 @@ class LibraryController(QObject):
     @Slot(object)
     def _opened(self, opened: OpenedSession) -> None:
         self._preferences.last_session = opened.id
-        self._window.sessions.set_open(opened.id)
-        self._list_timer.start()
 
-    @Slot(str)
-    def _rename(self, title: str) -> None:
-        self._session.rename(title)
-        self._list_timer.start()
-
-    @Slot(object)
-    def _confirm_delete(self, summary: SessionSummary) -> None:
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setTextFormat(box.textFormat().PlainText)
-        box.setText(tr("Delete the session “{title}”?").format(title=summary.title))
-        box.setInformativeText(
-            tr("Its {nodes} nodes are removed for good; this cannot be undone.").format(nodes=summary.nodes)
-        )
-        remove = box.addButton(tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(tr("Keep"), QMessageBox.ButtonRole.RejectRole))
-        box.exec()
-        if box.clickedButton() is remove:
-            self.delete(summary.id)
-        box.deleteLater()
-
-    def delete(self, session_id: int) -> None:
-        """Remove a session for good; in place of the open one another is opened."""
+    def leave(self, session_id: int) -> None:
+        """A session was put into the trash: where it is open, another is opened in its place."""
 
         def work(workspace: Workspace, job: JobContext) -> bool:
-            workspace.delete_session(session_id)
-            return workspace.session is None
+            session = workspace.session
+            if session is None or session.id != session_id or not session.save():
+                return False
+            workspace.session = None
+            return True
 
-        def done(was_open: bool) -> None:
-            self.refresh_list()
-            if was_open:
+        def done(left: bool) -> None:
+            if left:
                 self._preferences.last_session = None
                 self.begin()
 
-        self._thread.post("delete", work, done=done)
+        self._thread.post("leave", work, done=done)
+
+    def move_to(self, path: Path, *, create: bool = False) -> None:
+        """Go on with another library, and with what was last changed in it."""
+        if not self._may_leave():
+            return
+
+        def done(_: object) -> None:
+            self._preferences.last_session = None
+            self.begin()
+
+        self._thread.post(
+            "open a library", lambda workspace, job: self._thread.move_to(workspace, path, create=create), done=done
+        )
 
     @Slot(object)
     def _encode(self, draft: PromptDraft) -> None:
@@ -216,6 +206,14 @@ class LibraryController(QObject):
             self._thread.show(session)
 
         self._thread.post("start", work, done=lambda _: self._window.tree.setFocus())
+
+
+def _is_listed(workspace: Workspace, session_id: int) -> bool:
+    """Whether a session is in the library, and not in its trash."""
+    try:
+        return workspace.store.library.session(session_id).trashed is None
+    except KeyError:
+        return False
 
 
 def read_draft(workspace: Workspace, draft: PromptDraft) -> Prompt:

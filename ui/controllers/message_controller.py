@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Slot
@@ -17,6 +20,7 @@ from ui.panels.message_area import MessageAction
 
 # The library has another state of this session, or none: trying again cannot help, and nothing may be lost.
 _NEEDS_COPY = frozenset({"store.conflict", "store.missing"})
+_DAMAGED = frozenset({"store.damaged", "store.damage_found"})
 _ENDED_CODES = frozenset({"engine.crashed", "engine.stopped", "engine.ended", "engine.start"})
 
 
@@ -30,12 +34,15 @@ class MessageController(QObject):
         session: SessionController,
         models: ModelController,
         library: LibraryController,
+        recover: Callable[[Path], object],
     ) -> None:
+        """``recover`` gets out of a damaged library what is left."""
         super().__init__(window)
         self._window = window
         self._session = session
         self._models = models
         self._library = library
+        self._recover = recover
         self._unsaved_codes: set[str] = set()
         bridge.failed.connect(self.show_message)
         models.failed.connect(self.show_message)
@@ -48,7 +55,7 @@ class MessageController(QObject):
         status = self._models.status
         if message.code == "engine.not_live" and status is not None and status.state == "ended":
             message = _ended()
-        self._window.messages.show_message(message, self._actions(message.code))
+        self._window.messages.show_message(message, self._actions(message))
 
     @Slot(bool)
     def _loading_changed(self, loading: bool) -> None:
@@ -85,7 +92,8 @@ class MessageController(QObject):
             if not any(m.code.startswith("engine.") for m in messages.messages):
                 self.show_message(_ended())
 
-    def _actions(self, code: str) -> tuple[MessageAction, ...]:
+    def _actions(self, message: UserMessage) -> tuple[MessageAction, ...]:
+        code = message.code
         if code == "engine.not_live" or code == "model.not_here":
             return (MessageAction(tr("Load its model"), tr("Load the session's own model."), self._library.load_model),)
         if code == "engine.no_model" or code.startswith("model."):
@@ -97,6 +105,10 @@ class MessageController(QObject):
         if code in _NEEDS_COPY:
             copy = tr("Write everything of this session, with what is not saved yet, as another session.")
             return (MessageAction(tr("Save as a copy"), copy, self._save_copy),)
+        if code in _DAMAGED and "path" in message.params:
+            recover = tr("Put what is left of it into a new library; the damaged file stays as it is.")
+            path = Path(message.params["path"])
+            return (MessageAction(tr("Recover…"), recover, partial(self._recover, path)),)
         if code.startswith("store."):
             again = tr("Write to the library what could not be written.")
             return (MessageAction(tr("Try to save again"), again, self._session.save_again),)

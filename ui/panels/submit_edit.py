@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit
+
+from ui.library.dropped import shared_files
 
 
 class SubmitEdit(QPlainTextEdit):
@@ -27,6 +29,10 @@ class SubmitEdit(QPlainTextEdit):
             self.submitted.emit()
         else:
             super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 - Qt's name
+        """Shared sessions are for the window, not to be read as their names."""
+        return not shared_files(source) and super().canInsertFromMimeData(source)
 
 
 def _submits(event: QKeyEvent) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,11 @@ from explorer.decoding.stopping import StopEvent
 from explorer.messages import UserMessage
 from explorer.models.base import Environment, ModelIdentity, ModelInfo, ModelRef
 from explorer.models.catalog import ModelEntry
-from explorer.store.records import SessionSummary
 from explorer.text import ChatMessage, PathPiece, Prompt, PromptWarning
 from explorer.tree import PathValues
 from ui.panels.message_area import MessageAction, MessageArea, MessageCard
 from ui.panels.model_panel import ModelPanel
 from ui.panels.prompt_panel import EncodedDraft, PromptDraft, PromptPanel
-from ui.panels.sessions_panel import SessionsPanel
 from ui.panels.status_bar import StatusBar
 from ui.panels.stop_banner import StopBanner
 from ui.panels.welcome_card import WelcomeCard
@@ -212,57 +209,6 @@ def test_a_chat_session_brings_its_messages_back(prompt: PromptPanel) -> None:
     prompt.set_prompt(Prompt("chat", "<user>Hi.", (3, 4), messages), (piece(3, "<user>"), piece(4, "Hi.")))
     assert prompt.draft().messages == messages
     assert not prompt.differs
-
-
-# --- sessions ---------------------------------------------------------------------------------------------------------
-
-
-def summary(session_id: int, title: str) -> SessionSummary:
-    now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
-    return SessionSummary(session_id, title, "tiny", "A prompt", now, now, 3, 4, ("eos",))
-
-
-@pytest.fixture
-def sessions(qtbot: QtBot) -> SessionsPanel:
-    panel = SessionsPanel()
-    qtbot.addWidget(panel)
-    panel.set_open(2)
-    panel.set_summaries([summary(3, "third"), summary(2, "second"), summary(1, "first")])
-    return panel
-
-
-def test_the_open_session_is_chosen_and_may_be_renamed(sessions: SessionsPanel, qtbot: QtBot) -> None:
-    chosen = sessions.chosen()
-    assert chosen is not None
-    assert chosen.id == 2
-    assert sessions._title.text() == "second"
-    sessions._title.setText("renamed")
-    with qtbot.waitSignal(sessions.rename_requested) as asked:
-        sessions._title.returnPressed.emit()
-    assert asked.args == ["renamed"]
-    sessions.choose(1)
-    assert not sessions._title.isEnabled()
-
-
-def test_a_session_is_opened_or_deleted_by_its_id_whatever_the_filter_hides(
-    sessions: SessionsPanel, qtbot: QtBot
-) -> None:
-    sessions._search.setText("first")
-    assert sessions._filtered.rowCount() == 1
-    sessions.choose(1)
-    with qtbot.waitSignal(sessions.open_requested) as opened:
-        sessions._open.click()
-    assert opened.args == [1]
-    with qtbot.waitSignal(sessions.delete_requested) as deleted:
-        sessions._delete.click()
-    assert deleted.args is not None
-    assert deleted.args[0].id == 1
-
-
-def test_an_empty_library_says_what_to_do(sessions: SessionsPanel) -> None:
-    sessions.set_summaries([])
-    assert not sessions._empty.isHidden()
-    assert sessions.chosen() is None
 
 
 # --- models -----------------------------------------------------------------------------------------------------------

@@ -41,7 +41,7 @@ from ui.text.token_area import TokenArea
 BEGIN, END = "⟦", "⟧"
 _PLACEHOLDER = re.compile(r"(\{[^{}]*\})")
 # A text may be cut in the middle of a sentence: for a name, or where its place is too narrow.
-_MARKED = re.compile(rf"{BEGIN}[^{BEGIN}{END}…]*(?:…[^{BEGIN}{END}\n]*{END}|{END}|…|$)")
+_MARKED = re.compile(rf"{BEGIN}[^{BEGIN}{END}…]*(?:…[^{BEGIN}{END}\n]*(?:{END}|…(?=\n|$))|{END}|…|$)")
 _TAG = re.compile(r"<[^<>]*>")
 _PAINTED = re.compile(r"<text\b[^>]*>(.*?)</text>", re.DOTALL)
 _ROLES = (

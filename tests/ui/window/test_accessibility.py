@@ -26,6 +26,8 @@ from ui.dialogs.command_palette import CommandPalette
 from ui.dialogs.pages import about_page
 from ui.dialogs.shortcuts import ShortcutsDialog
 from ui.help.window import HelpWindow
+from ui.library.note_dialog import NoteDialog
+from ui.library.recovery_dialog import RecoveryDialog
 
 CONTROLS = (
     QAbstractButton,
@@ -113,6 +115,8 @@ def test_dialogs_explain_themselves_too(lesson: Explorer) -> None:
         ShortcutsDialog(window, window.actions_, {}),
         HelpWindow(window, "en"),
         about_page(window, lesson.library_path, lesson.library_path),
+        NoteDialog(window, "A session", "A note"),
+        RecoveryDialog(window, "A report"),
     ]
     for dialog in dialogs:
         assert without_name(dialog) == []

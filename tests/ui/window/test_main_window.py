@@ -180,8 +180,6 @@ def test_a_new_prompt_starts_a_new_session_and_keeps_the_old(
     assert second is not None
     assert second.id != first.id
     assert len(second.state.prompt.ids) == 2
-    lesson.library.refresh_list()
-    settle(lesson)
     lesson.library.open(first.id or 0)
     settle(lesson)
     assert tokens(lesson) == ["豆浆"]

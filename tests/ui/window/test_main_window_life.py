@@ -317,13 +317,20 @@ def test_export_writes_the_session(lesson: Explorer, settle: Settle, press: Pres
     assert "豆浆" in (tmp_path / "session.csv").read_text(encoding="utf-8-sig")
 
 
-def test_deleting_the_open_session_opens_another(lesson: Explorer, settle: Settle, press: Press) -> None:
+def test_opening_another_session_asks_where_steps_would_be_lost(lesson: Explorer, settle: Settle, press: Press) -> None:
     press(lesson, Qt.Key.Key_Right)
-    session = lesson.session.session
+    session, change = lesson.session.session, lesson.session.last
     assert session is not None
     assert session.id is not None
-    lesson.library.delete(session.id)
+    assert change is not None
+    lesson.session.last = replace(change, unsaved=2)
+
+    def stay() -> None:
+        (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, QMessageBox) and w.isVisible()]
+        next(b for b in box.buttons() if b.text() == "Stay").click()
+
+    QTimer.singleShot(0, lesson.window, stay)
+    lesson.library.open(session.id)
     settle(lesson)
-    after = lesson.session.session
-    assert after is not None
-    assert after.id != session.id
+    assert lesson.session.session is session
+    lesson.session.last = change

@@ -38,6 +38,9 @@ from ui.controllers.model_controller import progress_text
 from ui.dialogs.pages import about_page
 from ui.dialogs.shortcuts import ShortcutsDialog
 from ui.format import hex_bytes, how_label, logarithm
+from ui.library.note_dialog import NoteDialog
+from ui.library.recovery_dialog import RecoveryDialog
+from ui.library.verbs import VERBS
 from ui.main_window import MainWindow
 from ui.panels import model_panel
 from ui.preferences import Preferences
@@ -146,7 +149,11 @@ class Reader:
 
 def _key_names() -> set[str]:
     """Keys are called what is printed on them."""
-    keys = (QKeySequence(QKeySequence.StandardKey.Copy), *(QKeySequence(k) for spec in ACTIONS for k in spec.keys))
+    keys = (
+        QKeySequence(QKeySequence.StandardKey.Copy),
+        *(QKeySequence(k) for spec in ACTIONS for k in spec.keys),
+        *(QKeySequence(verb.key) for verb in VERBS.values() if verb.key is not None),
+    )
     return {key.toString(QKeySequence.SequenceFormat.NativeText) for key in keys}
 
 
@@ -296,7 +303,8 @@ def test_dialogs(lesson: Explorer, reader: Reader, qtbot: QtBot) -> None:
     keys._edit.setKeySequence(QKeySequence("Ctrl+N"))
     keys._use()
     reader.known |= {str(lesson.library_path)}
-    for dialog in (keys, about_page(window, lesson.library_path, lesson.library_path)):
+    about = about_page(window, lesson.library_path, lesson.library_path)
+    for dialog in (keys, about, NoteDialog(window, "7", ""), RecoveryDialog(window, "7")):
         dialog.show()
         reader.look(dialog)
         dialog.close()
@@ -314,15 +322,9 @@ def test_questions(
     lesson: Explorer, reader: Reader, press: Press, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press(lesson, Qt.Key.Key_Right)
-    lesson.library.refresh_list()
-    settle(lesson)
-    opened = lesson.session.session
-    assert opened is not None
-    assert opened.id is not None
-    panel = lesson.window.sessions
-    panel.choose(opened.id)
     reader.during(lesson.window.actions_["run_length"].trigger)
-    reader.during(lambda: panel.delete_requested.emit(panel.chosen()))
+    reader.during(lambda: lesson.shelving._ask_deletion(2, 30, 4_000_000))
+    reader.during(lambda: lesson.shelving._ask_new_name("7"))
     last = lesson.session.last
     assert last is not None
     with monkeypatch.context() as patch:
@@ -331,7 +333,7 @@ def test_questions(
     reader.check()
 
 
-def test_context_menus(lesson: Explorer, reader: Reader, press: Press) -> None:
+def test_context_menus(lesson: Explorer, reader: Reader, press: Press, settle: Settle, qtbot: QtBot) -> None:
     window = lesson.window
     press(lesson, Qt.Key.Key_Right)
     for node in (ROOT, lesson.session.current):
@@ -343,6 +345,12 @@ def test_context_menus(lesson: Explorer, reader: Reader, press: Press) -> None:
         )
     )
     reader.during(lambda: _ask_menu(window.path.cells, QPoint(9, 9)))
+    window.show_dock("sessions")
+    settle(lesson)
+    qtbot.waitUntil(lambda: window.sessions.listing is not None and bool(window.sessions.model.ids))
+    window.sessions.choose(window.sessions.model.ids[:1])
+    reader.known |= {s.title for s in window.sessions.list.chosen_lines()}
+    reader.during(lambda: window.sessions.list.menu_requested.emit(window.mapToGlobal(QPoint(9, 9))))
     reader.check()
 
 

@@ -1,0 +1,71 @@
+"""Cyclic garbage is looked for in the GUI thread, and in no other."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from typing import ClassVar
+
+import pytest
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from ui.garbage import GuiCollector
+
+
+class Knot:
+    """Garbage that only a search finds; remembers which thread found it."""
+
+    ended: ClassVar[list[threading.Thread]] = []
+
+    def __init__(self) -> None:
+        self.me = self
+
+    def __del__(self) -> None:
+        self.ended.append(threading.current_thread())
+
+
+@pytest.fixture
+def collector(qapp: QApplication) -> Iterator[GuiCollector]:
+    Knot.ended.clear()
+    parent = QObject()
+    collector = GuiCollector(parent)
+    yield collector
+    collector.close()
+
+
+def test_a_worker_that_allocates_ends_nobodys_garbage(collector: GuiCollector, qtbot: QtBot) -> None:
+    Knot()
+    worker = threading.Thread(target=lambda: [[number] for number in range(100_000)])
+    worker.start()
+    worker.join()
+    assert Knot.ended == []
+    kept = [[number] for number in range(2 * gc.get_threshold()[0])]  # so much is worth a search
+    qtbot.waitUntil(lambda: bool(Knot.ended))
+    assert Knot.ended == [threading.main_thread()]
+    assert kept
+
+
+def test_python_searches_again_when_the_last_has_closed(collector: GuiCollector) -> None:
+    assert not gc.isenabled()
+    second = GuiCollector(collector)
+    second.close()
+    assert not gc.isenabled()
+    collector.close()
+    assert gc.isenabled()
+
+
+def test_old_garbage_is_found_too(collector: GuiCollector) -> None:
+    Knot()
+    gc.collect(0)  # a search of the young alone would have found it already
+    assert len(Knot.ended) == 1
+    knot = Knot()
+    gc.collect(1)
+    gc.collect(1)
+    del knot  # old by now
+    for _ in range(gc.get_threshold()[2] + 2):
+        gc.collect(1)
+    collector.look()
+    assert len(Knot.ended) == 2

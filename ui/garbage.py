@@ -1,0 +1,47 @@
+"""Python's search for cyclic garbage, in the GUI thread only.
+
+It runs in whichever thread happens to allocate. In a worker it would end widgets that nobody holds any more, there and
+then, while the GUI thread may be painting them: the program falls.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+_LOOK_MS = 250
+_GROWTH = 1.25  # as Python itself: a whole search is worth it once there is a quarter more to look through
+
+
+class GuiCollector(QObject):
+    """Searches at about the times at which Python would have; while one is at work, Python itself does not."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._was_on = gc.isenabled()
+        self._old = 0
+        gc.disable()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_LOOK_MS)
+        self._timer.timeout.connect(self.look)
+        self._timer.start()
+
+    def close(self) -> None:
+        """Leave it to Python again."""
+        self._timer.stop()
+        if self._was_on:
+            gc.enable()
+
+    @Slot()
+    def look(self) -> None:
+        """Search what is due."""
+        young, middle, old = gc.get_count()
+        limits = gc.get_threshold()
+        if old > limits[2] and len(gc.get_objects(generation=2)) > _GROWTH * self._old:
+            gc.collect()
+            self._old = len(gc.get_objects(generation=2))
+        elif middle > limits[1]:
+            gc.collect(1)
+        elif young > limits[0]:
+            gc.collect(0)
