@@ -65,6 +65,7 @@ class ScorePanel(QWidget):
         )
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self._fitted: int | None = None  # the text the widths were chosen for
+        self._table_stale = False  # of a table behind the text nothing is asked
         self._empty = plain_label(
             tr("No scored text yet. Paste or open a text, and see how likely the model holds each of its tokens."),
             quiet=True,
@@ -145,11 +146,12 @@ class ScorePanel(QWidget):
         inner.setSpacing(GRID)
         inner.addWidget(self.cells, 3)
         inner.addWidget(self.free, 1)
-        self._tabs = QTabWidget()
-        self._tabs.setDocumentMode(True)
-        self._tabs.addTab(text, tr("Text"))
-        self._tabs.addTab(self.table, tr("Table"))
-        self._tabs.setCornerWidget(self.legend)
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(text, tr("Text"))
+        self.tabs.addTab(self.table, tr("Table"))
+        self.tabs.setCornerWidget(self.legend)
+        self.tabs.currentChanged.connect(lambda _: self._turn())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, GRID, 2 * GRID, GRID)
         layout.setSpacing(GRID)
@@ -158,7 +160,7 @@ class ScorePanel(QWidget):
         layout.addWidget(self._totals)
         layout.addWidget(self._departs)
         layout.addWidget(self._notes)
-        layout.addWidget(self._tabs, 1)
+        layout.addWidget(self.tabs, 1)
         layout.addWidget(self._empty)
         layout.addStretch(0)
 
@@ -180,16 +182,16 @@ class ScorePanel(QWidget):
         """Show the texts there are and the one that is looked at."""
         shown = self._shown = texts.shown
         self._name(texts.names)
-        for widget in (self._texts, self._colour, self._scale, self.legend, self._totals, self._tabs, *self._buttons()):
+        for widget in (self._texts, self._colour, self._scale, self.legend, self._totals, self.tabs, *self._buttons()):
             widget.setVisible(shown is not None)
         self._empty.setVisible(shown is None)
         self.cells.set_text(shown)
-        self.table.rows.set_rows(() if shown is None else shown.tokens)
+        self._table_stale = True
+        self._fill_table()
         self.free.show_pieces(() if shown is None else shown.free_pieces)
         self.free.setVisible(shown is not None and bool(shown.free_pieces))
         if shown is not None:
             self._texts.setCurrentIndex(self._texts.findData(shown.group))
-            self._fit(shown)
             self._worst.setEnabled(shown.marks.worst is not None)
             self._uncertain.setEnabled(shown.marks.most_uncertain is not None)
             self._departure.setEnabled(self._place_of("departure") is not None)
@@ -248,22 +250,35 @@ class ScorePanel(QWidget):
         if self._shown is None or not 0 <= place < len(self._shown.tokens):
             return
         self.cells.set_cursor(place, scroll=True)
-        index = self.table.rows.index(place, 0)
-        self.table.setCurrentIndex(index)
-        self.table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+        self._mark_row(place)
         self.node_activated.emit(self._shown.tokens[place].before)
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
+    def _turn(self) -> None:
+        """The other view came to the front: it stands where the one before stood."""
+        self._fill_table()
+        if self.cells.cursor_cell != NOTHING:
+            self._mark_row(self.cells.cursor_cell)
+
+    def _mark_row(self, place: int) -> None:
+        if self.tabs.currentWidget() is self.table:
+            index = self.table.rows.index(place, 0)
+            self.table.setCurrentIndex(index)
+            self.table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
+
     def _buttons(self) -> tuple[QPushButton, ...]:
         return self._worst, self._uncertain, self._departure, self._copy, self._save
 
-    def _fit(self, shown: TextShown) -> None:
-        """Choose the widths of the columns once a text, not with each of its chunks."""
-        if self._fitted == shown.group:
+    def _fill_table(self) -> None:
+        """Give the table its rows when it is in front; widths are chosen once a text, not with each of its chunks."""
+        if not self._table_stale or self.tabs.currentWidget() is not self.table:
             return
-        self.table.resizeColumnsToContents()
-        self._fitted = None if shown.running else shown.group
+        self._table_stale, shown = False, self._shown
+        self.table.rows.set_rows(() if shown is None else shown.tokens)
+        if shown is not None and self._fitted != shown.group:
+            self.table.resizeColumnsToContents()
+            self._fitted = shown.group
 
     def _name(self, names: tuple[TextName, ...]) -> None:
         """List the texts; an open list is left alone while nothing changes."""

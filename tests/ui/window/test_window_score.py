@@ -89,7 +89,9 @@ def score(explorer: Explorer, text: str, press: Press, settle: Settle, qtbot: Qt
 
 
 def column(explorer: Explorer, number: int) -> list[str]:
-    model = explorer.window.score.table.rows
+    panel = explorer.window.score
+    panel.tabs.setCurrentWidget(panel.table)
+    model = panel.table.rows
     return [str(model.data(model.index(row, number))) for row in range(model.rowCount())]
 
 
@@ -163,6 +165,7 @@ def test_the_cells_walk_by_keys_and_speak(meeting: Explorer, press: Press, settl
     panel = meeting.window.score
     assert column(meeting, 1)[0] == "通知："
     assert column(meeting, 3)[0] == ""  # C16: nothing stands before the first token
+    panel.tabs.setCurrentIndex(0)
     panel.cells.setFocus()
     qtbot.keyClick(panel.cells, Qt.Key.Key_Home)
     assert "no score" in panel.cells.cell_description(panel.cells.cursor_cell)
