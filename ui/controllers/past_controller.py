@@ -32,11 +32,13 @@ _AT_ONCE = 5_000  # nodes: showing another moment of a larger tree takes longer 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A moment in the window, and the node of it that is looked at. ``present`` are the nodes there were before."""
+    """A moment in the window, and the node of it that is looked at. ``present`` are the nodes there were before, and
+    ``stops`` the stop events."""
 
     number: int
     node: NodeId
     present: frozenset[NodeId]
+    stops: Mapping[NodeId, str]
 
 
 class PastController(QObject):
@@ -220,13 +222,15 @@ class PastController(QObject):
         if shown is None:
             window.settings.commit()  # what the hands have changed is not lost
             present = frozenset(window.tree.scene.mirror.ids().tolist()) - {ROOT}
+            stops: Mapping[NodeId, str] = dict(window.tree.scene.stops)
             there = film.visible(number)
             revealed, hidden = there - present, present - there
         else:
-            present = shown.present
+            present, stops = shown.present, shown.stops
             revealed, hidden = film.between(shown.number, number)
-        self._shown = _Shown(number, state.current, present)
+        self._shown = _Shown(number, state.current, present, stops)
         self._session.look_back(state, revealed, hidden, film.annotations(number))
+        window.tree.set_stops(film.stops(number))
         if shown is None:
             window.settings.reset(state.settings)
         self._mark_past()
@@ -274,6 +278,7 @@ class PastController(QObject):
             return
         there = film.visible(shown.number)
         self._shown = None
+        self._window.tree.set_stops(shown.stops)
         self._session.look_at_present(shown.present - there, there - shown.present, self._annotations)
         state = self._session.present_state
         if state is not None:

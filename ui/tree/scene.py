@@ -123,6 +123,13 @@ class TreeScene:
             self.placement.keep_up()
         self.geometry.update()
 
+    def set_stops(self, stops: Mapping[int, str]) -> None:
+        """Other stop events than those told so far: their kinds by node."""
+        nodes = {node_id for node_id in (*self.stops, *stops) if self.stops.get(node_id) != stops.get(node_id)}
+        self.stops = dict(stops)
+        self._refresh_alone(nodes)
+        self.geometry.update()
+
     def set_current(self, node_id: int) -> bool:
         """Make a node the current one and see that it is shown. Whether the picture is another one now."""
         before, self.current = self.current, node_id

@@ -70,6 +70,14 @@ class TreeView(TreeSurface):
         self._tell()
         self._announce(focus, folded)
 
+    def set_stops(self, stops: Mapping[int, str]) -> None:
+        """Show other stop events than those told so far; their kinds by node."""
+        if stops == self.scene.stops:
+            return
+        with self._rearrangement(self.scene.current):
+            self.scene.set_stops(stops)
+        self._tell()
+
     def set_vocabulary(self, vocabulary: Vocabulary | None) -> None:
         """The vocabulary behind the tokens; None before a session is open."""
         self.scene.set_vocabulary(vocabulary)

@@ -198,6 +198,23 @@ def test_what_comes_meanwhile_is_shown_afterwards(told: Explorer, press: Press, 
     assert session.undo_kind == "pick"
 
 
+def test_a_stop_is_marked_once_it_has_happened(lesson: Explorer, press: Press, settle: Settle) -> None:
+    session, scene = lesson.session, lesson.window.tree.scene
+    session.set_settings(session.settings.with_stopping(max_new_tokens=1))
+    press(lesson, KEY.Key_Right)
+    session.set_settings(session.settings.with_stopping(max_new_tokens=None))
+    press(lesson, KEY.Key_Right)
+    open_timeline(lesson, press, settle)
+    assert scene.stop_of(1) == "max_new_tokens"
+    assert [moment.mark for moment in lesson.past._film.moments] == ["settings", "stop", "settings", "step"]
+    press(lesson, KEY.Key_Home)
+    assert scene.stops == {}
+    press(lesson, KEY.Key_Right, KEY.Key_Right)
+    assert scene.stop_of(1) == "max_new_tokens"
+    press(lesson, KEY.Key_Home, KEY.Key_L)
+    assert scene.stop_of(1) == "max_new_tokens"
+
+
 def test_the_tree_of_the_past_is_read_by_the_model(told: Explorer, press: Press, settle: Settle) -> None:
     """What the present tree would weigh under other settings says nothing of another tree."""
     tree, reading = told.window.tree, told.reading
