@@ -96,6 +96,7 @@ def _lost(session: RecoveredSession) -> str:
         (session.lost_observations, N_("{count} distributions")),
         (int(session.texts_lost), N_("the texts of its tokens")),
         (int(session.guessed), N_("its own row")),
+        (int(session.model_lost), N_("which model it was")),
     )
     return ", ".join(tr(text).format(count=count) for count, text in parts if count)
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from explorer.decoding.logits import Observation
-from explorer.store import values
+from explorer.store import stand_ins, values
 from explorer.store.salvage import SCRATCH
-from explorer.text import Vocabulary
 from explorer.tree import ROOT, NodeId
 
 _ONE_STEP: Final = frozenset({"step", "run", "pick"})  # kinds of commands that record exactly one choice
 _STATES: Final = {"done": "done", "undone": "undone", "abandoned": "abandoned"}
 _KEPT: Final = {"commands": "seq", "nodes": "command_seq", "steps": "command_seq", "stops": "command_seq"}
+_NO_MODEL: Final = 10**9  # ids from here on are those of models that nobody knows
 _WRITTEN: Final = ("observations", "stops", "steps", "nodes", "commands", "settings", "prompts")
 
 
@@ -38,6 +38,7 @@ class Kept:
     lost_observations: int
     texts_lost: bool  # the vocabulary could not be read: tokens are shown as their numbers
     guessed: bool  # the session's own row could not be read: model and time of creation are what is likely
+    model_lost: bool  # which model it was could not be read
 
 
 @dataclass(slots=True)
@@ -61,6 +62,8 @@ class Rebuilder:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._models = [model for (model,) in self._rows(f"SELECT id FROM {SCRATCH}.models")]
+        self._vocabularies = [sha256 for (sha256,) in self._rows(f"SELECT sha256 FROM {SCRATCH}.vocabularies")]
 
     def sessions(self) -> list[int]:
         """The numbers of all sessions of which anything was found that could be theirs alone."""
@@ -74,7 +77,7 @@ class Rebuilder:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             self.remove(session_id)
-            kept = _Session(self._connection, session_id).write(limit)
+            kept = _Session(self._connection, session_id, self._models, self._vocabularies).write(limit)
             self._connection.execute("COMMIT")
         except BaseException as error:
             self._connection.execute("ROLLBACK")
@@ -94,11 +97,17 @@ class Rebuilder:
 
 
 class _Session:
-    def __init__(self, connection: sqlite3.Connection, session_id: int) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, session_id: int, models: list[int], vocabularies: list[str]
+    ) -> None:
+        """``models`` and ``vocabularies`` were found; what is in the scratch database besides stands in for others."""
         self._connection = connection
+        self._models = models
+        self._vocabularies = vocabularies
         self._id = session_id
         self.texts_lost = False
         self.guessed = False
+        self.model_lost = False
         self._row = self._session_row()
         self._prompts = {id_ for (id_,) in self._all("SELECT id FROM {} WHERE session_id = ?", "prompts")}
         self._settings = {id_ for (id_,) in self._all("SELECT id FROM {} WHERE session_id = ?", "settings")}
@@ -129,6 +138,7 @@ class _Session:
             lost_observations=lost_observations,
             texts_lost=self.texts_lost,
             guessed=self.guessed,
+            model_lost=self.model_lost,
         )
 
     # --- reading -----------------------------------------------------------------------------------------------------
@@ -140,48 +150,45 @@ class _Session:
         names = ("created", "updated", "model_id", "vocabulary_sha256", "revision", "state", "node_count", "step_count")
         rows = self._all(f"SELECT {', '.join(names)} FROM {{}} WHERE id = ?", "sessions")
         row = dict(zip(names, rows[0], strict=True)) if rows else self._likely_row()
-        model = self._one("SELECT info FROM {} WHERE id = ?", "models", row["model_id"])
-        if model is None:
-            raise LostError("its model's row could not be read")
-        if self._one("SELECT 1 FROM {} WHERE sha256 = ?", "vocabularies", row["vocabulary_sha256"]) is None:
+        size = self._vocab_size(row["model_id"])
+        if row["model_id"] not in self._models:
+            self.model_lost = True
+            stand_ins.add_model(self._connection, row["model_id"], size)
+        if row["vocabulary_sha256"] not in self._vocabularies:
             self.texts_lost = True
-            row["vocabulary_sha256"] = self._stand_in(int(json.loads(_text(model[0]))["vocab_size"]))
+            row["vocabulary_sha256"] = stand_ins.add_vocabulary(self._connection, size)
         return row
+
+    def _vocab_size(self, model_id: int) -> int:
+        """As the model says, else what was seen at a node, else the token ids that were taken."""
+        model = self._one("SELECT info FROM {} WHERE id = ?", "models", model_id)
+        if model is not None:
+            return int(json.loads(_text(model[0]))["vocab_size"])
+        for (data,) in self._all("SELECT data FROM {} WHERE session_id = ?", "observations"):
+            if _is_observation(data):
+                return Observation.from_bytes(data).vocab_size
+        return 1 + (self._one("SELECT max(token_id) FROM {} WHERE session_id = ?", "nodes", self._id)[0] or 0)
 
     def _one(self, sql: str, table: str, *parameters: Any) -> Any:
         return self._connection.execute(sql.format(f"{SCRATCH}.{table}"), parameters).fetchone()
 
     def _likely_row(self) -> dict[str, Any]:
-        """A row for a session that lost its own, where the library knew only one model."""
+        """A row for a session that lost its own: of the library's model, where it knew only one."""
         times = self._one("SELECT min(at), max(at), max(seq) FROM {} WHERE session_id = ?", "commands", self._id)
-        models = self._all_of("SELECT id FROM {}", "models")
-        vocabularies = self._all_of("SELECT sha256 FROM {}", "vocabularies")
-        if times[0] is None or len(models) != 1 or len(vocabularies) != 1:
+        if times[0] is None:
             raise LostError("the session's own row could not be read")
+        models, vocabularies = self._models, self._vocabularies
         self.guessed = True
         return {
             "created": times[0],
             "updated": times[1],
             "revision": times[2],
             "state": "null",
-            "model_id": models[0][0],
-            "vocabulary_sha256": vocabularies[0][0],
+            "model_id": models[0] if len(models) == 1 else _NO_MODEL + self._id,
+            "vocabulary_sha256": vocabularies[0] if len(vocabularies) == 1 else "",
             "node_count": 0,
             "step_count": 0,
         }
-
-    def _all_of(self, sql: str, table: str) -> list[Any]:
-        return self._connection.execute(sql.format(f"{SCRATCH}.{table}")).fetchall()
-
-    def _stand_in(self, size: int) -> str:
-        """The digest of a vocabulary whose pieces are their own numbers: ids and figures stay, texts do not."""
-        if not 0 < size < 2**24:
-            raise LostError("its vocabulary could not be read")
-        vocabulary = Vocabulary([f"⟨{token_id}⟩".encode() for token_id in range(size)], [])
-        self._connection.execute(
-            f"INSERT OR IGNORE INTO {SCRATCH}.vocabularies VALUES (?, ?)", (vocabulary.sha256, vocabulary.to_bytes())
-        )
-        return vocabulary.sha256
 
     def _read_commands(self) -> dict[int, _Command]:
         """The commands whose rows decode, by number."""
@@ -337,7 +344,7 @@ class _Session:
         column, order = _KEPT[table], "id" if table == "nodes" else "rowid"
         self._connection.execute(
             f"INSERT INTO main.{table} SELECT * FROM {SCRATCH}.{table} "
-            f"WHERE session_id = ? AND {column} <= ? ORDER BY {order}",
+            f"WHERE session_id = ? AND {column} BETWEEN 1 AND ? ORDER BY {order}",
             (self._id, last),
         )
 

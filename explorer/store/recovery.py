@@ -66,10 +66,12 @@ class RecoveredSession:
     lost_observations: int
     texts_lost: bool  # tokens are shown as their numbers, for the vocabulary could not be read
     guessed: bool  # its model and the time of its creation are what is likely
+    model_lost: bool  # which model it was could not be read; it can be looked at, but not gone on with
 
     @property
     def complete(self) -> bool:
-        return not (self.lost_commands or self.lost_nodes or self.lost_observations or self.texts_lost or self.guessed)
+        missing = self.lost_commands or self.lost_nodes or self.lost_observations
+        return not (missing or self.texts_lost or self.guessed or self.model_lost)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,6 +156,28 @@ def test_a_page_that_is_lost(
         assert report.sessions
 
 
+@pytest.mark.parametrize("tables", [["models"], ["vocabularies"], ["models", "vocabularies", "sessions"]], ids=len)
+def test_what_sessions_share_is_lost(
+    damaged: Path, target: Path, originals: dict[int, StoredSession], tables: list[str]
+) -> None:
+    """All else of them is there, and can be looked at."""
+    for table in tables:
+        damage.destroy(damaged, damage.pages_of(damaged, table))
+    report = recover(damaged, target)
+    assert check(target).sound
+    assert report.lost == ()
+    with SessionStore.open(target) as store:
+        for session in report.sessions:
+            assert (session.model_lost, session.texts_lost) == ("models" in tables, "vocabularies" in tables)
+            assert not session.complete
+            stored = store.load(session.id)
+            assert stored.commands == originals[session.id].commands
+            assert stored.nodes == originals[session.id].nodes
+            vocabulary = store.vocabulary(stored.vocabulary_sha256)
+            assert len(vocabulary) == stored.model.vocab_size == 64
+            assert vocabulary.label(63) == ("⟨63⟩" if "vocabularies" in tables else "·t63")
+
+
 @pytest.mark.parametrize("table", ["commands", "nodes", "steps"])
 def test_a_root_that_is_lost_costs_no_more_than_itself(
     damaged: Path, target: Path, originals: dict[int, StoredSession], table: str
