@@ -29,6 +29,15 @@ class Attention:
     kind: AttentionKind
     size: int = 0
 
+    def reaches(self, mine: Ints, theirs: Ints) -> Visibility:
+        """Whether tokens at the positions ``mine`` look back as far as ``theirs`` (broadcast against each other)."""
+        if self.kind == "full":
+            return np.ones((1, 1), np.bool_)
+        near: Visibility = (
+            mine - theirs < self.size if self.kind == "sliding" else mine // self.size == theirs // self.size
+        )
+        return near
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -84,12 +93,7 @@ class TreePlan:
             self._see_ancestors(seen, row, start)
         if attention.kind == "full":
             return seen
-        mine, theirs = self.positions[start:stop, None], self.positions[None, :stop]
-        sliding = attention.kind == "sliding"
-        near: Visibility = (
-            mine - theirs < attention.size if sliding else mine // attention.size == theirs // attention.size
-        )
-        return seen & near
+        return seen & attention.reaches(self.positions[start:stop, None], self.positions[None, :stop])
 
     def _see_ancestors(self, seen: Visibility, row: int, start: int) -> None:
         slot = start + row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,9 @@ from explorer.models.base import Logits
 from explorer.models.forward import BatchLimits, CausalModel, Masks, Report
 from explorer.models.key_values import KeyValueLayout, KeyValueRow, KeyValueSegment, RowCache
 from explorer.models.prefix_cache import MERGED_TOKENS, CacheStats, PrefixCache, common_length
-from explorer.models.tree_attention import Attention, TreePlan, group_prefixes, plan_tree
+from explorer.models.row_batch import LEAST_BRANCHES, LEAST_OTHERS, RowBatch, RowsPass
+from explorer.models.shared_heads import shared_heads
+from explorer.models.tree_attention import Attention, TreePlan, Visibility, group_prefixes, plan_tree
 from explorer.progress import CancelToken
 from explorer.text import TokenIds
 
@@ -31,14 +33,18 @@ class MaskForm:
 
     def build(self, plan: TreePlan, start: int, stop: int, dtype: torch.dtype, device: str) -> Masks:
         """Additive masks (1, 1, stop - start, stop): zero where a slot is seen, the lowest number elsewhere."""
-        masks = {name: self._mask(plan, start, stop, kind, dtype, device) for name, kind in self.layers.items()}
+        return self.build_rows(lambda kind: plan.visible(start, stop, kind)[None], dtype, device)
+
+    def build_rows(self, sees: Callable[[Attention], Visibility], dtype: torch.dtype, device: str) -> Masks:
+        """The same for several rows, (rows, 1, new, slots), from what their new tokens see, bool (rows, new, slots)."""
+        masks = {name: _additive(sees(kind), dtype, device) for name, kind in self.layers.items()}
         return masks if self.mapping else next(iter(masks.values()))
 
-    @staticmethod
-    def _mask(plan: TreePlan, start: int, stop: int, kind: Attention, dtype: torch.dtype, device: str) -> Tensor:
-        seen = torch.from_numpy(plan.visible(start, stop, kind)).to(device)
-        mask = torch.zeros(seen.shape, dtype=dtype, device=device)
-        return mask.masked_fill_(~seen, torch.finfo(dtype).min)[None, None]
+
+def _additive(sees: Visibility, dtype: torch.dtype, device: str) -> Tensor:
+    seen = torch.from_numpy(sees).to(device)
+    mask = torch.zeros(seen.shape, dtype=dtype, device=device)
+    return mask.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
 
 
 def mask_forms(config: Any) -> list[MaskForm]:
@@ -78,12 +84,18 @@ class TreeForward:
         self._budget = 0
         self._cache: PrefixCache[KeyValueSegment] = PrefixCache(0)
         self._row = KeyValueRow(layout)
+        self._batch = RowBatch(layout)
+        self._asked: frozenset[TokenIds] = frozenset()  # by the call before
         self._filled = np.empty((2, 0), dtype=np.int64)  # tokens and parents of the row's valid slots
 
     def answer(
         self, prefixes: Sequence[TokenIds], cancel: CancelToken, report: Report
     ) -> Iterator[tuple[int, NDArray[np.float32]]]:
         matched = [self._cache.match(prefix) for prefix in prefixes]
+        before, self._asked = self._asked, frozenset(prefixes)
+        if self._go_together(prefixes, matched, before):
+            yield from self._answer_batch(prefixes, cancel, report)
+            return
         for group in group_prefixes(prefixes, matched, self._limits.row):
             members = prefixes[group.start : group.stop]
             for index, logits in self._answer_row(members, cancel, report):
@@ -104,6 +116,46 @@ class TreeForward:
             report(stop - start)
             for slot, row in zip(wanted, logits, strict=True):
                 yield answers[slot], row
+        for prefix in prefixes:
+            self._cache.merge(prefix)
+
+    def _go_together(self, prefixes: Sequence[TokenIds], matched: Sequence[int], before: frozenset[TokenIds]) -> bool:
+        """Whether these are many branches that each went on by a token since the call ``before``, and long enough to be
+        worth several rows, which stand ready then."""
+        if len(prefixes) < LEAST_BRANCHES or any(
+            count != len(prefix) - 1 for prefix, count in zip(prefixes, matched, strict=True)
+        ):
+            return False
+        if self._batch.takes(prefixes):
+            return True
+        own = len(prefixes[0]) - common_length(prefixes[0], prefixes[-1])
+        if own * (len(prefixes) - 1) < LEAST_OTHERS or not all(prefix[:-1] in before for prefix in prefixes):
+            return False
+        self._release_row()  # the memory is for one of both
+        return self._batch.begin(prefixes, self._cache, int(self._budget * ROW_SHARE))
+
+    def _answer_batch(
+        self, prefixes: Sequence[TokenIds], cancel: CancelToken, report: Report
+    ) -> Iterator[tuple[int, NDArray[np.float32]]]:
+        def compute(one: RowsPass) -> Logits:
+            cancel.raise_if_cancelled()
+            device = self._model.device
+            with shared_heads(self._model.config):
+                logits = self._model.call(
+                    torch.from_numpy(one.ids).to(device),
+                    self._form.build_rows(one.sees, self._dtype, device),
+                    None,
+                    use_cache=True,
+                    cache=one.cache,
+                    positions=torch.from_numpy(one.positions).to(device),
+                )
+            report(one.ids.size)
+            return logits
+
+        for index, logits, segment in self._batch.answer(prefixes, self._limits.tokens, compute):
+            prefix = prefixes[index]
+            self._cache.insert(prefix, len(prefix) - 1, segment)
+            yield index, logits
         for prefix in prefixes:
             self._cache.merge(prefix)
 
@@ -153,7 +205,9 @@ class TreeForward:
         """Row and tree together stay within the budget."""
         if self._row.nbytes > self._budget * ROW_SHARE:
             self._release_row()
-        self._cache.budget = self._budget - self._row.nbytes
+        if self._row.nbytes + self._batch.nbytes > self._budget * ROW_SHARE:
+            self._batch.release()
+        self._cache.budget = self._budget - self._row.nbytes - self._batch.nbytes
 
     def _release_row(self) -> None:
         self._row.release()
@@ -171,7 +225,8 @@ class TreeForward:
     @property
     def stats(self) -> CacheStats:
         tree = self._cache.stats
-        return CacheStats(tree.bytes_used + self._row.nbytes, self._budget, tree.entries)
+        held = tree.bytes_used + self._row.nbytes + self._batch.nbytes
+        return CacheStats(held, self._budget, tree.entries)
 
     def set_budget(self, budget: int) -> None:
         self._budget = budget
@@ -183,9 +238,11 @@ class TreeForward:
     def clear(self) -> None:
         self._cache.clear()
         self._release_row()
+        self._batch.release()
 
     def shrink(self) -> bool:
         if self._limits.tokens == 1:
             return False
         self._limits = self._limits.halved()
+        self._batch.release()
         return True
