@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WIDE_STEP: Final = 2
 _WIDE_ENVIRONMENT: Final = 2
 _MOST_STEPS = 500  # a session of another model differs everywhere
-_ROWS_IN_SIGHT = 8
+_ROWS_IN_SIGHT = 5
 
 
 class VerifyDialog(WorkDialog):
