@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from explorer.comparison.distributions import Comparison
 from explorer.comparison.texts import TextAlignment, align
+from explorer.decoding.params import Settings
+from explorer.decoding.pipeline import evaluate
 from explorer.events import NodeView
 from explorer.progress import CancelToken
 from explorer.reading import SessionReading
@@ -41,14 +43,28 @@ def read_session(workspace: Workspace, session_id: int) -> SessionReading:
     return SessionReading(workspace.store, workspace.engine, stored.model, vocabulary, stored.state, stored)
 
 
-def compare_sessions(
-    one: SessionReading, node: NodeId, other: SessionReading, other_node: NodeId, cancel: CancelToken | None = None
-) -> SessionsComparison:
-    """Hold a node of one session against one of another; nothing is recorded. Raises what `view` raises."""
-    a, b = (
-        session.view(at, compute=session.live, cancel=cancel, note=False)
-        for session, at in ((one, node), (other, other_node))
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class Stand:
+    """A node of a session, read under settings that need not be those in force there."""
+
+    session: SessionReading
+    node: NodeId
+    settings: Settings
+
+    def view(self, cancel: CancelToken | None = None) -> NodeView:
+        """What is known there. Raises what `SessionReading.view` raises."""
+        session = self.session
+        view = session.view(self.node, compute=session.live, cancel=cancel, note=False)
+        if view.logits is None or self.settings == session.state.settings:
+            return view
+        context = session.context_after(view.context.generated_ids, self.settings)
+        return replace(view, distribution=evaluate(view.logits, self.settings.sampling, context))
+
+
+def compare_sessions(a_stand: Stand, b_stand: Stand, cancel: CancelToken | None = None) -> SessionsComparison:
+    """Hold a node of one session against one of another; nothing is recorded. Raises what `Stand.view` raises."""
+    one, other = a_stand.session, b_stand.session
+    a, b = a_stand.view(cancel), b_stand.view(cancel)
     same_tokens = one.vocabulary.sha256 == other.vocabulary.sha256
     comparable = same_tokens and a.distribution is not None and b.distribution is not None
     return SessionsComparison(

@@ -162,7 +162,8 @@ class ComparePanel(QWidget):
         self.texts.setVisible(texts is not None)
         self.texts.set_paths(texts, "")
         if step is not None:
-            for one in step.differences if len(step.differences) > 1 else ():
+            between = step.a.session_id is not None or step.b.session_id is not None
+            for one in step.differences if len(step.differences) > 1 and not between else ():
                 action = self._menu.addAction(difference_label(one))
                 action.triggered.connect(lambda _=False, name=one.name: self.isolate_requested.emit(name))
             self.table.setVisible(bool(step.rows))
@@ -170,9 +171,7 @@ class ComparePanel(QWidget):
             self._counts.setText(counts_words(step.kept, step.shared, step.gained, step.lost))
             self._remarks.setText("\n".join(step.remarks))
             self._remarks.setVisible(bool(step.remarks))
-            between = step.a.session_id is not None or step.b.session_id is not None
-            self._differ.setText("" if between else differences_words(step.differences))
-            self._differ.setVisible(not between)
+            self._differ.setText(differences_words(step.differences))
         self._isolate.setEnabled(not self._menu.isEmpty())
         self._say()
         self._refresh_draw()

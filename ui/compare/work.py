@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from explorer.comparison.differences import differences
+from explorer.comparison.differences import Difference, differences
 from explorer.comparison.distributions import Comparison
 from explorer.comparison.paths import ComparedRun, ComparedRuns, compare_runs, compared_runs, parting_of
-from explorer.comparison.sides import SessionsComparison, compare_sessions, read_session
+from explorer.comparison.sides import SessionsComparison, Stand, compare_sessions, read_session
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import Settings
 from explorer.decoding.pipeline import Distribution, evaluate
@@ -20,7 +20,6 @@ from ui.compare.shown import PairRow, PathShown, PathsShown, Side, StepShown
 from ui.compare.words import parting_words, session_remarks
 
 if TYPE_CHECKING:  # see ui.session_thread
-    from explorer.reading import SessionReading
     from explorer.session import Session
     from explorer.workspace import Workspace
 
@@ -42,7 +41,7 @@ def _of_settings(
     logits = session.view(node, compute=session.live, note=False).logits
     differing = differences(settings_a, settings_b)
     if logits is None:
-        return _empty(a, b, (tr("What follows this node is not known without its model."),))
+        return _empty(a, b, differing, (tr("What follows this node is not known without its model."),))
     one, other = (_under(session, node, logits, settings) for settings in (settings_a, settings_b))
     found = Comparison(one, other)
     remarks = _limits(found)
@@ -57,22 +56,27 @@ def _under(session: Session, node: NodeId, logits: SortedLogits, settings: Setti
 
 
 def _of_sessions(workspace: Workspace, session: Session, node: NodeId, a: Side, b: Side) -> StepShown:
-    readings: list[tuple[SessionReading, NodeId]] = []
-    for side in (a, b):
-        if side.session_id is None:
-            readings.append((session, node))
-        else:
-            other = read_session(workspace, side.session_id)
-            readings.append((other, other.state.current))
-    (one, node_a), (other, node_b) = readings
-    found = compare_sessions(one, node_a, other, node_b)
+    one, other = (_stand(workspace, session, node, side) for side in (a, b))
+    found = compare_sessions(one, other)
+    differing = differences(one.settings, other.settings)
     texts = _side_texts(found, a, b)
     remarks = session_remarks(found)
     if found.step is None:
-        return _empty(a, b, remarks, texts)
+        return _empty(a, b, differing, remarks, texts)
     step = found.step
-    rows = _rows(one.vocabulary, step)
-    return StepShown(a, b, (), step.sampling, step.exact, *_counts(step), rows, (*remarks, *_limits(step)), texts)
+    rows = _rows(one.session.vocabulary, step)
+    return StepShown(
+        a, b, differing, step.sampling, step.exact, *_counts(step), rows, (*remarks, *_limits(step)), texts
+    )
+
+
+def _stand(workspace: Workspace, session: Session, node: NodeId, side: Side) -> Stand:
+    """The open session at a node under the side's settings, or another one where it stands, under its own."""
+    if side.session_id is None:
+        assert side.settings is not None
+        return Stand(session, node, side.settings)
+    other = read_session(workspace, side.session_id)
+    return Stand(other, other.state.current, other.state.settings)
 
 
 def _side_texts(found: SessionsComparison, a: Side, b: Side) -> PathsShown:
@@ -91,8 +95,14 @@ def _side_texts(found: SessionsComparison, a: Side, b: Side) -> PathsShown:
     return PathsShown(one, other, words)
 
 
-def _empty(a: Side, b: Side, remarks: tuple[str, ...], texts: PathsShown | None = None) -> StepShown:
-    return StepShown(a, b, (), None, True, (0, 0), 0, 0, 0, (), remarks, texts)
+def _empty(
+    a: Side,
+    b: Side,
+    differing: tuple[Difference, ...],
+    remarks: tuple[str, ...],
+    texts: PathsShown | None = None,
+) -> StepShown:
+    return StepShown(a, b, differing, None, True, (0, 0), 0, 0, 0, (), remarks, texts)
 
 
 def _counts(found: Comparison) -> tuple[tuple[int, int], int, int, int]:
