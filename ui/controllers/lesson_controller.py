@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -243,14 +244,17 @@ class LessonController(QObject):
         self._ticket += 1
         self._clear_stage()
         self._look()
-        ref = self._lesson.ref
+        ticket = self._ticket
+        self._with_model(self._lesson.ref, lambda: self._set_stage(ticket))
+
+    def _with_model(self, ref: ModelRef, then: Callable[[], None]) -> None:
+        """Go on once a model is loaded, at once where it is."""
         status = self._models.status
         here = status is not None and status.state == "ready" and status.ref == ref
         if here and not self._models.loading:
-            self._set_stage(self._ticket)
+            then()
         else:
-            ticket = self._ticket
-            self._models.load_then(ref, lambda: self._set_stage(ticket))
+            self._models.load_then(ref, then)
 
     def _set_stage(self, ticket: int) -> None:
         played, step = self._lesson, self.step
@@ -362,7 +366,7 @@ class LessonController(QObject):
 
             self._thread.post("real model", work, done=lambda _: self._on_real())
 
-        self._models.load_then(ModelRef(DEFAULT_MODEL), begin)
+        self._with_model(ModelRef(DEFAULT_MODEL), begin)
 
     def _on_real(self) -> None:
         self.card.tell(tr("This is SmolLM2 now. Step it as you like; the buttons below bring the lesson again."))

@@ -30,7 +30,7 @@ class LessonWriting(QObject):
         self._window = window
         self._bridge = bridge
         self._lessons = lessons
-        self._tables = tempfile.TemporaryDirectory(prefix="token-tree-lesson-")
+        self._tables: tempfile.TemporaryDirectory[str] | None = None  # of previews
         self._previews = 0
         self.editor: LessonEditor | None = None
         panel = window.lessons
@@ -38,8 +38,6 @@ class LessonWriting(QObject):
         panel.export_requested.connect(self._ask_export)
         panel.import_requested.connect(self._ask_import)
         panel.remove_requested.connect(self._ask_remove)
-        tables = self._tables
-        self.destroyed.connect(lambda: tables.cleanup())
 
     @Slot(str)
     def write(self, lesson_id: str) -> None:
@@ -65,13 +63,20 @@ class LessonWriting(QObject):
         """Play a lesson that is not kept: its table lies in a file of its own."""
         assert self.editor is not None
         self._previews += 1
-        file = Path(self._tables.name) / f"{written.id}-{self._previews}.json"
         try:
+            file = self._folder() / f"{written.id}-{self._previews}.json"
             file.write_text(json.dumps(self.editor.data["model"], ensure_ascii=False), "utf-8")
         except OSError as error:
             self._bridge.failed.emit(_not_written(error))
             return
         self._lessons.play(replace(written, source=f"table:{file}"))
+
+    def _folder(self) -> Path:
+        """Where the tables of previews lie, gone with the window."""
+        if self._tables is None:
+            tables = self._tables = tempfile.TemporaryDirectory(prefix="token-tree-lesson-")
+            self.destroyed.connect(lambda: tables.cleanup())
+        return Path(self._tables.name)
 
     @Slot(str, str)
     def _save(self, lesson_id: str, text: str) -> None:

@@ -20,7 +20,7 @@ START: Final = "start"
 TROUBLE: Final = "troubleshooting"
 PAGES: Final = (
     *(START, "tree", "candidates", "settings", "why", "ruler", "curves", "characters", "path", "stopping", "prompt"),
-    *("models", "sessions", "runs", "beams", "questions", "score", "compare", "lessons", TROUBLE, "hosted", "glossary"),
+    *("models", "sessions", "timeline", "runs", "beams", "questions", "score", "compare", "lessons", TROUBLE, "hosted", "glossary"),
 )
 """Their names in the order of the list."""
 

@@ -26,7 +26,7 @@ _PLACE = int(Qt.ItemDataRole.UserRole)
 
 
 class HelpWindow(QDialog):
-    """Stays open beside the window. Links lead from page to page; Alt+Left goes back."""
+    """Stays open beside the window. Links lead from page to page."""
 
     def __init__(self, parent: QWidget, language: str) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class HelpWindow(QDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         describe(self.list, tr("Pages"), tr("The pages of the help, or where the words you search for stand."))
         self.text = _Pages(self)
-        describe(self.text, tr("Page"), tr("The page. Tab goes through its links, Alt+Left goes back."))
+        describe(self.text, tr("Page"), tr("The page. Tab goes through its links."))
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)

@@ -59,9 +59,9 @@ class LessonCard(QFrame):
         """Show a step; ``answered``: its question was answered before, so the way on is open."""
         step, last = lesson.steps[place], len(lesson.steps) - 1
         title = lesson.title.in_language(language)
-        self.title.setText(tr("Lesson {number} · {title}").format(number=lesson.number, title=title))
-        if not lesson.number:
-            self.title.setText(title)
+        numbered = lesson.number and not lesson.own
+        named = tr("Lesson {number} · {title}").format(number=lesson.number, title=title) if numbered else title
+        self.title.setText(named)
         self.place.setText(tr("{place} of {count}").format(place=place + 1, count=last + 1))
         self.kind.setText(tr(_KINDS[step.kind]))
         self.text.setText(step.text.in_language(language))

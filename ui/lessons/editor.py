@@ -45,7 +45,11 @@ class LessonEditor(QDialog):
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         describe(self.text, tr("The lesson as text"), tr("The JSON the lesson is kept in. The form follows it."))
         self.tabs = QTabWidget()
-        for title, page in ((tr("Lesson and model"), self.facts), (tr("Steps"), self.steps), (tr("Text"), self.text)):
+        for title, page in (
+            (tr("Lesson and model"), self.facts),
+            (tr("The steps"), self.steps),
+            (tr("Text"), self.text),
+        ):
             self.tabs.addTab(page, title)
         self.tabs.tabBar().setAccessibleName(tr("Parts of the editor"))
         self._build_foot()

@@ -138,7 +138,7 @@ class LessonsPanel(QWidget):
 def _line(lesson: Lesson, progress: Progress | None, language: str) -> str:
     title = lesson.title.in_language(language)
     mark = "✓ " if progress is not None and progress.finished else ""
-    head = f"{lesson.number}. {title}" if lesson.number else title
+    head = f"{lesson.number}. {title}" if lesson.number and not lesson.own else title
     return f"{mark}{head}\n{_state(lesson, progress)}"
 
 

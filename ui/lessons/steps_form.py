@@ -61,7 +61,7 @@ class StepsForm(QWidget):
         self.list = QListWidget()
         self.list.setMaximumWidth(52 * GRID)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        describe(self.list, tr("Steps"), tr("The steps in order; the marked one is shown beside the list."))
+        describe(self.list, tr("The steps"), tr("The steps in order; the marked one is shown beside the list."))
         left = QVBoxLayout()
         left.addWidget(self.list, 1)
         left.addLayout(self._build_buttons())

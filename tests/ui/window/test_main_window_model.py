@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import Qt
 
+from explorer.lessons import lesson
 from explorer.models.base import ModelRef
 from ui.app import Explorer
 
@@ -51,3 +52,19 @@ def test_five_greedy_steps_by_key_and_again_after_looking_around(
     press(explorer, *[Qt.Key.Key_Right] * 5)
     assert path_ids(explorer) == GREEDY
     assert explorer.session.current == 5  # the nodes of the first time
+    goes_on_from_a_lesson(explorer, settle)
+
+
+def goes_on_from_a_lesson(explorer: Explorer, settle: Callable[[Explorer], None]) -> None:
+    """“Now on the real model”: a session of the lesson's prompt, on the model that is loaded already."""
+    last = len(lesson("breakfast").steps) - 1
+    explorer.lessons.resume((lesson("breakfast"), last, frozenset()))
+    explorer.window.lesson_card.real.click()
+    settle(explorer)
+    view = explorer.session.view
+    assert view is not None
+    assert view.state.prompt.text == "For breakfast I drink"
+    assert view.state.settings.stopping.max_new_tokens == 20
+    assert view.distribution is not None
+    assert "SmolLM2" in explorer.window.lesson_card.notice.text()
+    assert explorer.window.tree.hasFocus()

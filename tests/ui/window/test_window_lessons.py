@@ -27,8 +27,8 @@ GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "decoding" / "golden_decoding.json").read_text("utf-8")
 )
 NAMES = [one.id for one in lessons()]
-PLAYED = [name for name in NAMES if name != "first-steps"]
-"""Each costs a process; the tour is gone through by keys below."""
+PLAYED = [name for name in NAMES if name not in ("first-steps", "repetition")]
+"""Each costs a process. What the others claim is held against their tables in tests/lessons."""
 
 
 @dataclass
@@ -453,7 +453,7 @@ def previewed(program: Explorer, tmp_path_factory: pytest.TempPathFactory) -> It
 def test_a_lesson_is_written_tried_kept_given_and_taken(previewed: Path, program: Explorer, tmp_path: Path) -> None:
     writing, panel = program.lesson_writing, program.window.lessons
     assert program.lessons.playing is not None
-    assert program.window.lesson_card.title.text() == "Lesson 100 · My lesson"
+    assert program.window.lesson_card.title.text() == "My lesson"
     assert program.session.session is not None
     assert program.session.session.model.identity.source.startswith("table:")
     program.lessons.leave()
