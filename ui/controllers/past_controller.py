@@ -174,7 +174,10 @@ class PastController(QObject):
         """Show a moment of the film; its end is the present. In a large tree the strip follows the hands at once, the
         rest goes to where they are when it gets there."""
         film = self._film
-        if film is None or self._session.running:
+        if film is None:
+            return
+        if self._session.running:
+            self._panel.set_moment(len(film))  # it changes while one looks
             return
         self._wanted = number
         if self._window.tree.scene.mirror.size < _AT_ONCE:
@@ -314,6 +317,9 @@ class PastController(QObject):
     def _mark_past(self) -> None:
         film, shown, window = self._film, self._shown, self._window
         past = film is not None and shown is not None
+        focus = window.focusWidget()
+        if past and focus is not None and window.settings.isAncestorOf(focus):
+            window.tree.setFocus()  # else the keyboard goes to whatever stands next
         window.settings.setEnabled(not past)
         if film is not None and shown is not None:
             self._panel.set_moment(shown.number, past=True)
@@ -325,10 +331,9 @@ class PastController(QObject):
                 seed_differs=now is not None and (then.seed, then.next_draw_index) != (now.seed, now.next_draw_index),
             )
         else:
-            had_focus = self._bar.isAncestorOf(window.focusWidget()) if window.focusWidget() is not None else False
-            self._bar.hide()
-            if had_focus:  # else the keyboard goes to whatever stands next
+            if focus is not None and self._bar.isAncestorOf(focus):
                 window.tree.setFocus()
+            self._bar.hide()
         self._enable()
 
     @Slot()
@@ -339,7 +344,6 @@ class PastController(QObject):
         actions.enable(ready, "play_film")
         actions.enable(ready and (shown is None or shown.number > 0), "moment_back")
         actions.enable(film is not None and shown is not None, "moment_forward", "live", "branch_off")
-        self._panel.setEnabled(not self._session.running)
 
     def _or_open(self, slot: Callable[[], object]) -> None:
         """Use the timeline where it is in front; else bring it there: one must see what one does."""

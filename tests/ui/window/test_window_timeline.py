@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QListView
+from PySide6.QtWidgets import QAbstractSpinBox, QListView
 from pytestqt.qtbot import QtBot
 
 from explorer.annotations import Annotation
@@ -196,6 +196,20 @@ def test_what_comes_meanwhile_is_shown_afterwards(told: Explorer, press: Press, 
     assert [change.command for change in changes] == ["past", "pick"]
     assert set(window.tree.scene.mirror.ids().tolist()) >= {ROOT, 2}
     assert session.undo_kind == "pick"
+
+
+def test_the_keys_never_go_astray(told: Explorer, press: Press, settle: Settle) -> None:
+    """What had the focus may be disabled or hidden on the way; the keyboard then belongs to the tree."""
+    window = told.window
+    window.show_dock("settings")
+    window.settings.row("temperature").findChild(QAbstractSpinBox).setFocus()
+    press(told, KEY.Key_Left, modifier=ALT)
+    assert told.session.in_past
+    assert window.tree.hasFocus()
+    window.past_bar.live.setFocus()
+    press(told, KEY.Key_Space)
+    assert not told.session.in_past
+    assert window.tree.hasFocus()
 
 
 def test_a_stop_is_marked_once_it_has_happened(lesson: Explorer, press: Press, settle: Settle) -> None:
