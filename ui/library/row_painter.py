@@ -80,8 +80,7 @@ class RowPainter:
 
     def star_rect(self, row: QRect) -> QRect:
         """Where a click changes the star."""
-        top = row.top() + _DOWN + self._title.height + self._text.height
-        return QRect(row.right() - _STAR - 2, round(top) - 2, _STAR + 2, round(self._small.height) + 4)
+        return QRect(row.right() - _STAR - 4, row.top() + 1, _STAR + 4, _DOWN + round(self._title.height) + 2)
 
     def paint(
         self,
@@ -102,11 +101,11 @@ class RowPainter:
         if summary is not None:
             left, right = frame.right() + _ACROSS, float(row.right() - _ACROSS + 1)
             top = row.top() + float(_DOWN)
-            self._paint_title(painter, left, right, top, summary, today)
+            self._paint_title(painter, left, right, top, summary, look)
             top += self._title.height
             self._paint_excerpt(painter, left, right, top, summary, terms)
             top += self._text.height
-            self._paint_facts(painter, left, right, top, summary, look)
+            self._paint_facts(painter, left, right, top, summary, today)
             if summary.tags:
                 self._paint_tags(painter, left, right, top + self._small.height, summary.tags)
         painter.restore()
@@ -134,18 +133,16 @@ class RowPainter:
             painter.drawPixmap(frame.topLeft(), picture)
 
     def _paint_title(
-        self, painter: QPainter, left: float, right: float, top: float, summary: SessionSummary, today: date
+        self, painter: QPainter, left: float, right: float, top: float, summary: SessionSummary, look: RowLook
     ) -> None:
-        moment = when(summary.updated, today)
-        width = self._small.metrics.horizontalAdvance(moment)
-        painter.setFont(self._small.font)
-        painter.setPen(QColor(self._colours.quiet))
-        self._small.draw(
-            painter, right - width, top + self._title.metrics.ascent() - self._small.metrics.ascent(), moment
-        )
         painter.setFont(self._title.font)
+        if summary.starred or (look.starrable and (look.hovered or look.current)):
+            painter.setPen(QColor(self._colours.accent if summary.starred else self._colours.quiet))
+            star = "★" if summary.starred else "☆"
+            self._title.draw(painter, right - self._title.metrics.horizontalAdvance(star), top, star)
+            right -= _STAR
         painter.setPen(QColor(self._colours.text))
-        self._title.draw(painter, left, top, self._title.cut(title_of(summary), right - width - _ACROSS - left))
+        self._title.draw(painter, left, top, self._title.cut(title_of(summary), right - left))
 
     def _paint_excerpt(
         self,
@@ -178,21 +175,15 @@ class RowPainter:
                 return
 
     def _paint_facts(
-        self, painter: QPainter, left: float, right: float, top: float, summary: SessionSummary, look: RowLook
+        self, painter: QPainter, left: float, right: float, top: float, summary: SessionSummary, today: date
     ) -> None:
         painter.setFont(self._small.font)
-        end = right
-        if summary.starred or (look.starrable and (look.hovered or look.current)):
-            painter.setPen(QColor(self._colours.accent if summary.starred else self._colours.quiet))
-            star = "★" if summary.starred else "☆"
-            self._small.draw(painter, right - self._small.metrics.horizontalAdvance(star), top, star)
-            end = right - _STAR
         painter.setPen(QColor(self._colours.quiet))
-        if summary.note:
-            width = self._small.metrics.horizontalAdvance("✎")
-            self._small.draw(painter, end - width, top, "✎")
-            end -= width + 4
-        self._small.draw(painter, left, top, self._small.cut(facts_of(summary), end - left))
+        for text in (when(summary.updated, today), "✎" if summary.note else ""):
+            width = self._small.metrics.horizontalAdvance(text)
+            self._small.draw(painter, right - width, top, text)
+            right -= width + _ACROSS if text else 0
+        self._small.draw(painter, left, top, self._small.cut(facts_of(summary), right - left))
 
     def _paint_tags(self, painter: QPainter, left: float, right: float, top: float, tags: Sequence[str]) -> None:
         """Pills, as many as there is room for; the number of those that are left out."""
