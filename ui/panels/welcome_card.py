@@ -43,7 +43,7 @@ class WelcomeCard(QFrame):
             tr("Step the lesson"), tr("Take the most probable next token (right arrow key)."), self.step_requested.emit
         )
         tour = push_button(
-            tr("First steps, in five minutes"),
+            tr("First steps"),
             tr("Be shown around with this small lesson; it can be left at any step."),
             self.tour_requested.emit,
         )

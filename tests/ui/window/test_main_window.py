@@ -215,11 +215,13 @@ def test_the_window_fits_a_small_screen_with_every_panel_in_front(lesson: Explor
     window = lesson.window
     window.resize(1280, 800)
     shown = [name for name, dock in window.docks.items() if dock.isVisible()]
+    window.welcome.show()
     try:
         for name in window.docks:
             window.show_dock(name)
             QCoreApplication.processEvents()
             assert (window.width(), window.height()) == (1280, 800), name
     finally:
+        window.welcome.hide()
         for name, dock in window.docks.items():
             dock.setVisible(name in shown)
