@@ -237,7 +237,7 @@ class Explorer(QObject):
             self.scores,
         )
         self.lessons.page_requested.connect(self.help.open_page)
-        self.lesson_writing = LessonWriting(window, self.bridge, self.lessons)
+        self.lesson_writing = LessonWriting(window, self._preferences, self.bridge, self.lessons)
         self.messages = MessageController(
             window, self.bridge, self.session, self.models, self.library, self.libraries.recover
         )

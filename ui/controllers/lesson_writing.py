@@ -20,18 +20,24 @@ from ui.controllers.lesson_controller import LessonController
 from ui.lessons.draft import copied, new_lesson
 from ui.lessons.editor import LessonEditor
 from ui.main_window import MainWindow
+from ui.preferences import Preferences
+
+_DRAFT = "lesson_draft"
 
 
 class LessonWriting(QObject):
     """One editor at a time. What is previewed is played without being kept."""
 
-    def __init__(self, window: MainWindow, bridge: Bridge, lessons: LessonController) -> None:
+    def __init__(self, window: MainWindow, preferences: Preferences, bridge: Bridge, lessons: LessonController) -> None:
         super().__init__(window)
         self._window = window
+        self._preferences = preferences
         self._bridge = bridge
         self._lessons = lessons
         self._tables: tempfile.TemporaryDirectory[str] | None = None  # of previews
         self._previews = 0
+        self._of = ""  # the lesson the editor was opened on; empty for a new one
+        self._kept = ""  # the lesson of one's own that saving replaces without asking
         self.editor: LessonEditor | None = None
         panel = window.lessons
         panel.write_requested.connect(self.write)
@@ -41,7 +47,11 @@ class LessonWriting(QObject):
 
     @Slot(str)
     def write(self, lesson_id: str) -> None:
-        """Open the editor: on a lesson of one's own, on a copy of the program's, or on a new one."""
+        """Open the editor: on a lesson of one's own, on a copy of the program's, or on a new one.
+
+        What was written there before and not saved is taken up again.
+        """
+        self._of, self._kept = lesson_id, ""
         data: dict[str, Any] = new_lesson()
         if lesson_id:
             try:
@@ -49,14 +59,29 @@ class LessonWriting(QObject):
                 own = lesson(lesson_id).own
             except (KeyError, ValueError, LessonError):
                 own = True  # it is one's own, and is to be mended
+            self._kept = lesson_id if own else ""
             data = data if own else copied(data)
         if self.editor is not None:
             self.editor.close()
             self.editor.deleteLater()
-        self.editor = LessonEditor(self._window, data)
-        self.editor.preview_requested.connect(self._preview)
-        self.editor.save_requested.connect(self._save)
-        self.editor.show()
+        editor = self.editor = LessonEditor(self._window, data)
+        draft = self._preferences.form(_DRAFT)
+        if draft.get("of") == lesson_id and isinstance(draft.get("text"), str):
+            editor.go_on_with(draft["text"])
+        editor.preview_requested.connect(self._preview)
+        editor.save_requested.connect(self._save)
+        editor.drafted.connect(self._draft)
+        editor.discard_requested.connect(self._discard)
+        editor.show()
+
+    @Slot(str)
+    def _draft(self, text: str) -> None:
+        self._preferences.set_form(_DRAFT, {"of": self._of, "text": text})
+
+    @Slot()
+    def _discard(self) -> None:
+        self._preferences.set_form(_DRAFT, {})
+        self.write(self._of)
 
     @Slot(object)
     def _preview(self, written: Lesson) -> None:
@@ -82,6 +107,8 @@ class LessonWriting(QObject):
     def _save(self, lesson_id: str, text: str) -> None:
         editor = self.editor
         assert editor is not None
+        if lesson_id != self._kept and not self._may_replace(lesson_id):
+            return
         try:
             keep(lesson_id, text)
         except LessonError as error:
@@ -90,8 +117,9 @@ class LessonWriting(QObject):
         except OSError as error:
             editor.tell(_not_written(error).text())
             return
-        editor.changed = False
-        editor.tell(tr("Saved among your lessons."))
+        self._of = self._kept = lesson_id
+        self._preferences.set_form(_DRAFT, {})
+        editor.saved()
         self._lessons.refresh()
 
     # --- files -------------------------------------------------------------------------------------------------------

@@ -28,6 +28,9 @@ class LessonEditor(QDialog):
     """The `Lesson` as it stands; its model is opened by the controller."""
     save_requested = Signal(str, str)
     """Its id, its text."""
+    drafted = Signal(str)
+    """The text as it stands, a moment after it was changed."""
+    discard_requested = Signal()
 
     def __init__(self, parent: QWidget, data: dict[str, Any]) -> None:
         super().__init__(parent)
@@ -84,6 +87,21 @@ class LessonEditor(QDialog):
         self.preview.setEnabled(self.lesson is not None)
         self.save.setEnabled(self.lesson is not None)
         self.show_line.setVisible(self.line is not None)
+        self.discard.setVisible(self.changed)
+        if self.changed:
+            self.drafted.emit(self.text.toPlainText())
+
+    def go_on_with(self, text: str) -> None:
+        """Take up what was written before and not saved."""
+        self.text.setPlainText(text)
+        self.check()
+        self.tell(tr("This is as you left it; it is not saved yet."))
+
+    def saved(self) -> None:
+        """What stands here is kept."""
+        self.changed = False
+        self.discard.hide()
+        self.tell(tr("Saved among your lessons."))
 
     def tell(self, text: str) -> None:
         """Say what became of saving."""
@@ -162,10 +180,15 @@ class LessonEditor(QDialog):
             tr("Preview"), tr("Play the lesson as it stands, in the window behind this one."), self._preview
         )
         self.save = push_button(tr("Save"), tr("Keep the lesson among yours."), self._save)
-        close = push_button(tr("Close"), tr("Close the editor."), self.close)
+        self.discard = push_button(
+            tr("Discard changes"), tr("Go back to the lesson as it was saved."), self.discard_requested.emit
+        )
+        close = push_button(
+            tr("Close"), tr("Close the editor. What is not saved is there again next time."), self.close
+        )
         self._foot = QHBoxLayout()
         self._foot.setSpacing(GRID)
         self._foot.addWidget(self.verdict, 1)
-        for button in (self.show_line, self.preview, self.save, close):
+        for button in (self.show_line, self.discard, self.preview, self.save, close):
             button.setAutoDefault(False)
             self._foot.addWidget(button)

@@ -446,7 +446,6 @@ def previewed(program: Explorer, tmp_path_factory: pytest.TempPathFactory) -> It
         editor.preview.click()
         rest(program)
         yield folder
-        editor.close()
         program.lessons.refresh()
 
 
@@ -458,7 +457,14 @@ def test_a_lesson_is_written_tried_kept_given_and_taken(previewed: Path, program
     assert program.session.session.model.identity.source.startswith("table:")
     program.lessons.leave()
     assert writing.editor is not None
+    writing.editor.facts.lines["title.en"].textEdited.emit("My lesson")
+    writing.editor.check()
+    writing.editor.close()
+    panel.write_requested.emit("")
+    assert writing.editor.changed  # taken up again
+    assert writing.editor.discard.isVisible()
     writing.editor.save.click()
+    writing.editor.close()
     assert writing.editor.verdict.text() == "Saved among your lessons."
     assert "My lesson" in panel.list.item(panel.list.count() - 1).text()
     writing.export("my-lesson", tmp_path / "given.json")
