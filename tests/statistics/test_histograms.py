@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.statistics.histograms import MOST_BINS, Histogram, shared_histogram
@@ -27,6 +27,7 @@ def test_nothing_and_one_value() -> None:
     assert shared_histogram([]).most == 0
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.floats(-1e4, 1e4), max_size=30), min_size=1, max_size=4))
 def test_no_value_is_lost(columns: list[list[float]]) -> None:
     found = shared_histogram(columns)

@@ -15,10 +15,15 @@ stats = pytest.importorskip("scipy.stats")
 
 
 @pytest.mark.parametrize(
-    ("seed", "count", "kind"),
-    [(1, 12, "normal"), (2, 40, "lognormal"), (3, 100, "whole"), (4, 25, "exponential"), (5, 300, "mixed")],
+    ("seed", "count", "kind", "level"),
+    [
+        (1, 12, "normal", 0.95),
+        (2, 40, "lognormal", 0.99),
+        (3, 100, "whole", 0.95),
+        (4, 25, "exponential", 0.9),
+        (5, 120, "mixed", 0.95),
+    ],
 )
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_means_agree_with_scipy(seed: int, count: int, kind: str, level: float) -> None:
     """Two different random streams: the ends agree to a few hundredths of the width."""
     random = np.random.default_rng(seed)
@@ -29,9 +34,9 @@ def test_means_agree_with_scipy(seed: int, count: int, kind: str, level: float) 
         "exponential": -random.exponential(20, count),
         "mixed": np.where(random.random(count) < 0.7, 64.0, random.integers(1, 30, count)),
     }[kind]
-    mine = bootstrap_mean(values, level, seed=seed, resamples=20_000)
+    mine = bootstrap_mean(values, level, seed=seed, resamples=15_000)
     theirs = stats.bootstrap(
-        (values,), np.mean, confidence_level=level, n_resamples=20_000, method="BCa", rng=np.random.default_rng(seed)
+        (values,), np.mean, confidence_level=level, n_resamples=15_000, method="BCa", rng=np.random.default_rng(seed)
     ).confidence_interval
     assert mine is not None
     width = theirs.high - theirs.low
@@ -49,7 +54,7 @@ def test_the_correction_is_that_of_bca() -> None:
     assert mine.high > plain.high + 0.05 * (plain.high - plain.low)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(hits=st.integers(0, 200), more=st.integers(0, 200), level=st.sampled_from([0.8, 0.95, 0.999]))
 def test_shares_agree_with_scipy(hits: int, more: int, level: float) -> None:
     count = hits + more
@@ -106,7 +111,7 @@ def test_what_has_no_spread_or_too_few_values() -> None:
     assert paired_shares(alike, alike).holds(0.0)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30), st.integers(0, 2**63 - 1))
 def test_it_is_always_a_finite_interval(values: list[float], seed: int) -> None:
     found = bootstrap_mean(np.array(values), seed=seed, resamples=499)

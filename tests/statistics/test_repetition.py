@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.statistics.repetition import Loop, distinct, loop_at_end
@@ -34,6 +34,7 @@ def test_loops_by_hand(ids: tuple[int, ...], found: Loop | None) -> None:
     assert loop_at_end(ids) == found
 
 
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 2), max_size=40))
 def test_loops_as_the_plainest_search_finds_them(ids: list[int]) -> None:
     expected = None

@@ -6,12 +6,15 @@ import csv
 import io
 import json
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from table_sessions import EOS_TREE, TableEngine
 
 from explorer.i18n import set_language
+from explorer.models.table_model import TableModel
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
 from explorer.statistics.checks import TextCheck
@@ -23,6 +26,7 @@ from explorer.statistics.records import Study
 from explorer.statistics.report import ConfigurationReport, Difference, StudyReport, study_report
 from explorer.statistics.running import run_study
 from explorer.statistics.wording import caution, difference_words, verdict_word
+from explorer.workspace import Workspace
 
 LOOP: dict[str, Any] = {
     "rows": [
@@ -49,13 +53,24 @@ def looping(open_workspace: Any) -> Session:
     return session
 
 
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, Study, StudyReport]]:
+    """40 runs of the loop's table against always its best token, and what came of them; many tests only look at it."""
+    engine = TableEngine(TableModel.from_json({**EOS_TREE, **LOOP}, source="table:loop"))
+    workspace = Workspace(tmp_path_factory.mktemp("study") / "library.sqlite", engine)
+    session = workspace.new_session(workspace.prompt_of_ids(()))
+    session.set_settings(session.state.settings.with_stopping(max_new_tokens=12))
+    study = drawn(session, check=TextCheck("contains", "AAAA"), top_k=1)
+    yield session, study, study_report(session, study)
+    workspace.close()
+
+
 def by_name(one: ConfigurationReport) -> dict[str, Difference]:
     return {difference.measure: difference for difference in one.differences}
 
 
-def test_figures_are_those_of_the_runs(looping: Session) -> None:
-    study = drawn(looping, check=TextCheck("contains", "AAAA"), top_k=1)
-    report = study_report(looping, study)
+def test_figures_are_those_of_the_runs(compared: tuple[Session, Study, StudyReport]) -> None:
+    looping, study, report = compared
     plain, greedy = report.configurations
     texts = [looping.vocabulary.decode(looping.tree.token_ids(run.end)) for run in study.runs[0]]
     lengths = np.array([run.tokens for run in study.runs[0]], float)
@@ -79,8 +94,18 @@ def test_figures_are_those_of_the_runs(looping: Session) -> None:
     assert greedy.estimates["repeated_4"].value == pytest.approx(8 / 9)
 
 
-def test_a_difference_that_is_there_is_said(looping: Session) -> None:
-    report = study_report(looping, drawn(looping, top_k=1))
+def test_an_end_token_is_no_part_of_the_text(compared: tuple[Session, Study, StudyReport]) -> None:
+    """Else no text that the model ended would be valid JSON, or exactly what was asked for."""
+    session, study, report = compared
+    ended = [run for one in report.configurations for run in one.runs if run.finish == "eos"]
+    assert ended
+    assert not any("<eos>" in run.text for run in ended)
+    answers = study_report(session, study, check=TextCheck("exact", ended[0].text)).configurations
+    assert sum(run.passes is True for one in answers for run in one.runs) >= 1
+
+
+def test_a_difference_that_is_there_is_said(compared: tuple[Session, Study, StudyReport]) -> None:
+    _, _, report = compared
     differences = by_name(report.configurations[1])
     assert differences["looping"].verdict == "higher"
     assert differences["distinct_2"].verdict == "lower"
@@ -99,7 +124,7 @@ def test_a_difference_that_is_there_is_said(looping: Session) -> None:
 
 def test_what_the_intervals_do_not_show_is_not_claimed(looping: Session) -> None:
     """The same settings under two names, and the same seeds: not one difference."""
-    report = study_report(looping, drawn(looping))
+    report = study_report(looping, drawn(looping, 20))
     (first, second) = report.configurations
     assert {difference.verdict for difference in second.differences} == {"open"}
     assert first.differences == ()
@@ -111,7 +136,7 @@ def test_what_the_intervals_do_not_show_is_not_claimed(looping: Session) -> None
 
 def test_several_comparisons_ask_for_more(looping: Session) -> None:
     """Bonferroni: each of so many differences is judged at a level at which all of them hold together."""
-    report = study_report(looping, drawn(looping, top_p=0.95))
+    report = study_report(looping, drawn(looping, 20, top_p=0.95))
     assert report.comparisons == len(report.configurations[1].differences) > 5
     assert report.wide_level == pytest.approx(1 - 0.05 / report.comparisons)
     assert str(report.comparisons) in caution(report)
@@ -119,10 +144,10 @@ def test_several_comparisons_ask_for_more(looping: Session) -> None:
 
 
 def test_chance_alone_is_hardly_ever_called_a_difference(looping: Session) -> None:
-    """Other seeds, the same settings: 6 tries with a dozen measures each, at most one claimed (5 % of tries)."""
+    """Other seeds, the same settings: 4 tries with a dozen measures each, at most one claimed (5 % of tries)."""
     claimed = 0
     plain = looping.state.settings
-    for first in range(0, 600, 100):
+    for first in range(0, 400, 100):
         studies = [
             list(run_study(looping, StudyPlan((Configuration("x", plain),), SamplePlan(20, first + 50 * side))))[
                 -1
@@ -143,9 +168,9 @@ def test_too_few_runs_say_nothing(looping: Session) -> None:
     assert verdict_word(report.configurations[1].differences[0]) == "too few runs"
 
 
-def test_the_same_runs_say_the_same(looping: Session) -> None:
-    study = drawn(looping, temperature=0.5)
-    assert report_document(study_report(looping, study)) == report_document(study_report(looping, study))
+def test_the_same_runs_say_the_same(compared: tuple[Session, Study, StudyReport]) -> None:
+    session, study, report = compared
+    assert report_document(study_report(session, study)) == report_document(report)
 
 
 def test_unfinished_runs_count_nowhere(looping: Session) -> None:
@@ -161,18 +186,17 @@ def test_unfinished_runs_count_nowhere(looping: Session) -> None:
     assert (nothing.runs, nothing.left, dict(nothing.estimates)) == ((), 30, {})
 
 
-def test_another_reference_turns_the_differences(looping: Session) -> None:
-    study = drawn(looping, top_k=1)
-    there = by_name(study_report(looping, study).configurations[1])
-    back = by_name(study_report(looping, study, reference=1).configurations[0])
+def test_another_reference_turns_the_differences(compared: tuple[Session, Study, StudyReport]) -> None:
+    session, study, report = compared
+    there = by_name(report.configurations[1])
+    back = by_name(study_report(session, study, reference=1).configurations[0])
     for name, difference in there.items():
         assert back[name].value == pytest.approx(-difference.value)
     assert {there["looping"].verdict, back["looping"].verdict} == {"higher", "lower"}
 
 
-def test_a_check_can_be_asked_afterwards(looping: Session) -> None:
-    study = drawn(looping)
-    assert "passes" not in study_report(looping, study).configurations[0].estimates
+def test_a_check_can_be_asked_afterwards(compared: tuple[Session, Study, StudyReport]) -> None:
+    looping, study, _ = compared
     report = study_report(looping, study, check=TextCheck("regex", "^B"))
     share = report.configurations[0].estimates["passes"].value
     assert share == sum(looping.tree.token_ids(run.end)[0] == 1 for run in study.runs[0]) / 40
@@ -181,8 +205,8 @@ def test_a_check_can_be_asked_afterwards(looping: Session) -> None:
 # --- common beginnings ------------------------------------------------------------------------------------------------
 
 
-def test_clusters_count_the_runs_of_each_beginning(looping: Session) -> None:
-    study = drawn(looping, top_k=1)
+def test_clusters_count_the_runs_of_each_beginning(compared: tuple[Session, Study, StudyReport]) -> None:
+    looping, study, _ = compared
     clusters = clusters_of(looping, study)
     paths = [[looping.tree.token_ids(run.end) for run in runs] for runs in study.runs]
     for cluster in clusters:
@@ -200,8 +224,8 @@ def test_clusters_count_the_runs_of_each_beginning(looping: Session) -> None:
     assert clusters[0].text.startswith("A")
 
 
-def test_a_text_of_a_cluster_goes_on_from_the_one_above(looping: Session) -> None:
-    study = drawn(looping)
+def test_a_text_of_a_cluster_goes_on_from_the_one_above(compared: tuple[Session, Study, StudyReport]) -> None:
+    looping, study, _ = compared
     above: list[str] = []
     for cluster in clusters_of(looping, study):
         above = [*above[: cluster.level], cluster.text]
@@ -209,8 +233,8 @@ def test_a_text_of_a_cluster_goes_on_from_the_one_above(looping: Session) -> Non
         assert "".join(above).replace("<eos>", "") == pieces.replace("<eos>", "")
 
 
-def test_only_the_commonest_clusters_are_listed(looping: Session) -> None:
-    study = drawn(looping, 100)
+def test_only_the_commonest_clusters_are_listed(compared: tuple[Session, Study, StudyReport]) -> None:
+    looping, study, _ = compared
     every, few = clusters_of(looping, study), clusters_of(looping, study, most=3)
     assert len(few) <= 3 < len(every)
     assert few[0] == every[0]
@@ -219,9 +243,8 @@ def test_only_the_commonest_clusters_are_listed(looping: Session) -> None:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_document_is_strict_json_with_all_of_it(looping: Session) -> None:
-    study = drawn(looping, check=TextCheck("json"), top_k=1)
-    report = study_report(looping, study)
+def test_the_document_is_strict_json_with_all_of_it(compared: tuple[Session, Study, StudyReport]) -> None:
+    looping, study, report = compared
     document = json.loads(json.dumps(report_document(report, clusters_of(looping, study)), allow_nan=False))
     assert document["plan"] == study.plan.to_json()
     assert [one["name"] for one in document["configurations"]] == ["plain", "other"]
@@ -231,9 +254,8 @@ def test_the_document_is_strict_json_with_all_of_it(looping: Session) -> None:
     assert StudyPlan.from_json(document["plan"]) == study.plan
 
 
-def test_tables_have_a_line_for_every_figure_and_every_run(looping: Session) -> None:
-    study = drawn(looping, top_k=1)
-    report: StudyReport = study_report(looping, study)
+def test_tables_have_a_line_for_every_figure_and_every_run(compared: tuple[Session, Study, StudyReport]) -> None:
+    _, _, report = compared
     figures = list(csv.DictReader(io.StringIO(figures_csv(report))))
     shares = sum(len(one.finishes) for one in report.configurations)
     assert len(figures) == sum(len(one.estimates) for one in report.configurations) + shares
@@ -245,9 +267,9 @@ def test_tables_have_a_line_for_every_figure_and_every_run(looping: Session) -> 
     assert runs[50]["text"] == "A" * 12
 
 
-def test_the_words_are_said_in_chinese_too(looping: Session) -> None:
+def test_the_words_are_said_in_chinese_too(compared: tuple[Session, Study, StudyReport]) -> None:
     """Nothing is left in pieces: every placeholder is filled."""
-    report = study_report(looping, drawn(looping, 12, top_k=1))
+    _, _, report = compared
     set_language("zh_CN")
     try:
         said = [caution(report), *(difference_words(report, one) for one in report.configurations)]

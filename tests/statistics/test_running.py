@@ -87,7 +87,7 @@ def test_it_is_read_back_as_it_was(session: Session, open_workspace: Any) -> Non
     assert all(seconds > 0 for seconds in study.seconds)
 
 
-@pytest.mark.parametrize("steps", range(1, 6))
+@pytest.mark.parametrize("steps", [1, 3, 4])
 def test_cancelled_anywhere_and_resumed_it_is_as_if_drawn_at_once(
     session: Session, open_workspace: Any, steps: int
 ) -> None:
