@@ -53,6 +53,7 @@ BENCHES = {
     "pipe": Bench("bench_pipe.py", "the border between the processes"),
     "decoding": Bench("bench_decoding.py", "bars and sliders", ("--vocabulary", "262144")),
     "grammar": Bench("bench_grammar.py", "masks of a grammar, and a slider under it"),
+    "score": Bench("bench_score.py", "scoring a long text against one plain pass", ("--rounds", "1")),
     "store": Bench("bench_store.py", "the library"),
     "library": Bench("bench_library.py", "the list of ten thousand sessions in the window", ("--rounds", "5")),
     "export": Bench("bench_export.py", "pictures and data files", ("--rounds", "1")),

@@ -103,3 +103,20 @@ def test_of_a_stored_step_the_figures_are_at_most_the_true_ones() -> None:
     assert seen.sampling is not None
     for name in ("kl_pq", "kl_qp", "jensen_shannon", "total_variation"):
         assert 0 < getattr(seen.sampling, name) <= getattr(true.sampling, name) * 1.001
+
+
+def test_c06_the_order_alone_makes_another_distribution() -> None:
+    """Logits 3, 2, 1 with T = 0.5 and top-p 0.8: one token in transformers' order, two with temperature last."""
+    logits = SortedLogits.from_raw(np.array([3, 2, 1], dtype=np.float32))
+    found = Comparison(
+        *(
+            evaluate(logits, SamplingParams.make(order, temperature=0.5, top_p=0.8), StepContext((), (), ()))
+            for order in ("transformers", "llama.cpp")
+        )
+    )
+    assert (found.gained.tolist(), found.lost.tolist()) == ([1], [])
+    assert [(pair.a, pair.b) for pair in found.rows(3)] == [
+        pytest.approx((1, 0.8808), abs=1e-4),
+        pytest.approx((0, 0.1192), abs=1e-4),
+        (0, 0),
+    ]

@@ -64,6 +64,12 @@ def test_a_stop_rule_parts_them_where_one_goes_on(session: Session) -> None:
     assert (parting.place, parting.token_b, parting.decisive) == (1, None, None)
 
 
+def test_c25_a_run_of_no_tokens_parts_at_once(session: Session) -> None:
+    parting = parting_of(session, compare(session, PLAIN, Settings().with_stopping(max_new_tokens=0)), 0, 1)
+    assert parting is not None
+    assert (parting.place, parting.node, parting.token_b, parting.u) == (0, ROOT, None, None)
+
+
 def test_it_is_one_gesture_and_comes_back_from_the_library(session: Session, workspace: Workspace) -> None:
     made = compare(session, PLAIN, TOP_1, Settings().with_sampling(temperature=0.5))
     assert session.id is not None

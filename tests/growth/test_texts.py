@@ -71,6 +71,16 @@ def test_the_free_draw_is_what_the_session_draws_with_that_seed(session: Session
     assert session.tree.token_ids(session.state.current)[: len(written)] == tuple(written)
 
 
+def test_c14_a_token_that_a_filter_removed_is_scored_and_marked(session: Session) -> None:
+    """Excluded, with the model's own score beside it; it does not make the path impossible."""
+    session.set_settings(session.state.settings.with_sampling(top_k=1))
+    text = scored(session, (B, C), ScorePlan(free="none"))
+    assert [(score.sampling_logprob, score.rank) for score in text.scores] == [(None, 2), (None, 2)]
+    values = session.tree.path_values(text.nodes[-1])
+    assert values.forced
+    assert values.model_logprob == pytest.approx(math.log(0.04), abs=1e-6)
+
+
 def test_it_is_one_gesture_and_comes_back_from_the_library(session: Session, workspace: Workspace) -> None:
     made = scored(session, (B, C, EOS), ScorePlan(with_prompt=True))
     nodes = {node.id for node in session.tree.nodes()}

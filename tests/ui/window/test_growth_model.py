@@ -1,7 +1,8 @@
-"""Expanding and sampling on the real model, through the window, by keys."""
+"""Expanding, sampling, scoring and comparing on the real model, through the window, by keys."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +13,7 @@ from explorer.tree import ROOT
 from ui.app import Explorer
 from ui.growth.expand_form import ExpandForm
 from ui.growth.sample_form import SampleForm
+from ui.score.form import ScoreForm
 
 PARIS = 7042
 
@@ -56,3 +58,28 @@ def test_expand_and_sample_smollm2(
     settle(explorer)
     assert explorer.session.current == drawn.end  # the same draws lead to the same node
     assert mirror.count == nodes
+
+    press(explorer, Qt.Key.Key_Home)
+    press(explorer, Qt.Key.Key_T)
+    score_form = window.findChild(ScoreForm)
+    assert isinstance(score_form, ScoreForm)
+    score_form.set_text(" Paris. 你好 🙂")
+    press(explorer, Qt.Key.Key_Return, modifier=Qt.KeyboardModifier.ControlModifier)
+    shown = window.score.shown
+    assert shown is not None
+    assert "".join(piece.text for piece in shown.pieces) == " Paris. 你好 🙂"
+    paris = shown.tokens[0].row.score
+    assert paris is not None
+    assert (paris.rank, math.exp(paris.model_logprob)) == (1, pytest.approx(0.7725, abs=5e-3))
+    assert shown.departure == 2  # it goes on with a newline where the text says 你好
+    assert window.tree.scene.mirror.model_prob[shown.tokens[0].node] == pytest.approx(math.exp(paris.model_logprob))
+
+    explorer.session.set_settings(explorer.session.settings.with_sampling("user", top_p=0.9))
+    settle(explorer)
+    press(explorer, Qt.Key.Key_V)
+    step = window.compare.step
+    assert step is not None
+    assert [one.name for one in step.differences] == ["top_p"]
+    assert step.figures is not None
+    assert step.figures.kl_pq == math.inf
+    assert (step.lost, step.kept[0] - step.lost, step.gained) == (step.kept[0] - step.kept[1], step.shared, 0)
