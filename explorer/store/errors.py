@@ -173,5 +173,7 @@ def translated(path: Path, session_id: int | None = None) -> Iterator[None]:
         raise of_sqlite(cause, path, session_id) from error
     except sqlite3.Error as error:
         raise of_sqlite(error, path, session_id) from error
+    except UnicodeDecodeError as error:  # SQLite quotes a damaged schema in its message, and Python cannot read that
+        raise store_error("store.damaged", path, f"{type(error).__name__}: {error}") from error
     except OSError as error:
         raise of_system(error, path) from error

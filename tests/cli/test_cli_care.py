@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from explorer.cli.main import invoke
 from explorer.paths import default_library
 
-from .conftest import Cli, Tables
+from .conftest import EOS_TREE, Cli
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a library of two sessions, and the backup that the first command made by itself."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "table.json").write_text(json.dumps(EOS_TREE), encoding="utf-8")
+    what = ["--model", f"table:{folder / 'table.json'}", "--ids", "", "--library", str(folder / "library.sqlite")]
+    for _ in range(2):
+        assert invoke(["run", *what]) == 0
+    return folder
 
 
 @pytest.fixture
-def library(cli: Cli, table: Tables) -> Path:
-    """The default library with two sessions."""
-    for _ in range(2):
-        assert cli("run", "--model", table(), "--ids", "").code == 0
-    return default_library()
+def library(made: Path) -> Path:
+    """The default library, a copy of the one that was made."""
+    path = default_library()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for file in made.glob("library.sqlite*"):
+        shutil.copy2(file, path.with_name(file.name.replace("library.sqlite", path.name)))
+    return path
 
 
 def spoil(path: Path) -> None:

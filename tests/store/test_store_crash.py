@@ -31,7 +31,7 @@ from explorer.store.backups import backups
 from explorer.store.checking import check, check_pages
 from explorer.store.database import connect
 
-KILLS = int(os.environ.get("TOKEN_TREE_KILLS", "8"))
+KILLS = int(os.environ.get("TOKEN_TREE_KILLS", "5"))
 SEED = int(os.environ.get("TOKEN_TREE_KILLS_SEED", "20261129"))
 FOLDER = Path(__file__).parent
 # Steps at whose node nothing was recorded, though a step is written together with what was seen.

@@ -23,6 +23,7 @@ from explorer.messages import StoreError, UserMessage
 from explorer.sharing import export_file, import_file
 from explorer.store import SessionStore
 from explorer.store.backups import backup, backups
+from explorer.store.watching import Watch
 from explorer.tree import ROOT, Node
 
 CODES = {
@@ -39,6 +40,10 @@ NOTHING: frozenset[int] = frozenset()
 def dump(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as connection:
         return list(connection.iterdump())
+
+
+def unchanged(watch: Watch) -> None:
+    assert not watch.changed()
 
 
 def assert_sound(path: Path) -> None:
@@ -158,13 +163,9 @@ WRITES: dict[str, Callable[[SessionStore], object]] = {
 
 @pytest.mark.parametrize("kind", WRITES)
 def test_a_write_that_fails_anywhere_changes_nothing(filled: SessionStore, sqlite: FaultySqlite, kind: str) -> None:
-    before = dump(filled.path)
-
-    def verify() -> None:
-        assert dump(filled.path) == before
-
-    assert sweep(sqlite, lambda: WRITES[kind](filled), verify) >= 3
-    assert dump(filled.path) != before
+    with Watch(filled.path) as watch:  # notices whatever anybody commits
+        assert sweep(sqlite, lambda: WRITES[kind](filled), lambda: unchanged(watch)) >= 3
+        assert watch.changed()
     assert_sound(filled.path)
 
 
@@ -174,13 +175,8 @@ def test_an_import_that_fails_anywhere_leaves_nothing(
     file, elsewhere = tmp_path / "one.ttsession", tmp_path / "elsewhere.sqlite"
     export_file(filled, 1, file)
     shutil.copyfile(new_library, elsewhere)
-    with SessionStore.open(elsewhere) as store:
-        before = dump(elsewhere)
-
-        def verify() -> None:
-            assert dump(elsewhere) == before
-
-        assert sweep(sqlite, lambda: import_file(store, file), verify) > 20
+    with SessionStore.open(elsewhere) as store, Watch(elsewhere) as watch:
+        assert sweep(sqlite, lambda: import_file(store, file), lambda: unchanged(watch)) > 20
         assert store.load(1).commands == filled.load(1).commands
     assert_sound(elsewhere)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from explorer.store import SessionStore
-from explorer.store.upkeep import Upkeep
 from ui import session_thread
 from ui.app import Explorer
 
@@ -54,26 +52,3 @@ def test_steps_wait_in_memory_while_another_program_holds_the_library(
     assert explorer.window.messages.messages == []
     with SessionStore.open(tmp_path / "library.sqlite") as store:
         assert len(store.load(session.id).nodes) == 3
-
-
-def test_damage_that_is_found_later_is_said(
-    start: Callable[[], Explorer],
-    settle: Callable[[Explorer], None],
-    monkeypatch: pytest.MonkeyPatch,
-    qtbot: QtBot,
-    tmp_path: Path,
-) -> None:
-    """A library that was left uncleanly is looked over behind the window's back."""
-    monkeypatch.setattr("explorer.workspace.Upkeep", partial(Upkeep, first_after=0.0))
-    monkeypatch.setattr("explorer.store.soundness._SMALL", 0)
-    path = tmp_path / "library.sqlite"
-    with SessionStore.open(path):
-        pass
-    with closing(sqlite3.connect(path)) as connection:
-        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'steps'").fetchone()
-    data = bytearray(path.read_bytes())
-    data[(root - 1) * 4096 : root * 4096] = b"\xa5" * 4096
-    path.write_bytes(data)
-    explorer = start()
-    settle(explorer)
-    qtbot.waitUntil(lambda: [m.code for m in explorer.window.messages.messages] == ["store.damaged"], timeout=20000)
