@@ -56,8 +56,8 @@ class ConfigurationReport:
     """The whole runs of one configuration; ``left`` are not finished and counted nowhere.
 
     ``estimates`` by name of the measure, without those that no run has. ``finishes`` are shares by kind of stop, the
-    commonest first. ``loop_periods`` counts the loops by period. ``distinct_texts`` counts texts that differ.
-    ``seconds`` passed while they were drawn.
+    commonest first, those that only others have included. ``loop_periods`` counts the loops by period.
+    ``distinct_texts`` counts texts that differ. ``seconds`` passed while they were drawn.
     """
 
     name: str
@@ -105,13 +105,14 @@ def study_report(
     comparisons = len(shared) * (len(columns) - 1)
     wide = 1 - (1 - level) / max(1, comparisons)
     seed = study.plan.sample.seed
+    kinds = Counter(one.finish for runs in figures for one in runs)
     reports = []
     for place, runs in enumerate(figures):
         differences: tuple[Difference, ...] = ()
         if place != reference:
             pairs = [(name, columns[place][name], columns[reference][name]) for name in shared]
             differences = tuple(_difference(*pair, level, wide, seed) for pair in pairs)
-        reports.append(_configuration(study, place, runs, columns[place], differences, level, seed))
+        reports.append(_configuration(study, place, runs, columns[place], kinds, differences, level, seed))
     return StudyReport(study, check, tuple(reports), reference, comparisons, level, wide)
 
 
@@ -149,6 +150,7 @@ def _configuration(
     place: int,
     runs: Sequence[RunFigures],
     columns: Mapping[str, _Column],
+    kinds: Counter[str],
     differences: tuple[Difference, ...],
     level: float,
     seed: int,
@@ -164,8 +166,9 @@ def _configuration(
             if measure.name in columns
         },
         finishes={
-            kind: Estimate(count / len(runs), len(runs), wilson(count, len(runs), level))
-            for kind, count in finishes.most_common()
+            kind: Estimate(finishes[kind] / len(runs), len(runs), wilson(finishes[kind], len(runs), level))
+            for kind in sorted(kinds, key=lambda kind: (-finishes[kind], -kinds[kind]))
+            if runs
         },
         loop_periods=dict(sorted(Counter(one.loop.period for one in runs if one.loop is not None).items())),
         distinct_texts=len({one.text for one in runs}),

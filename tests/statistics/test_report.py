@@ -90,6 +90,7 @@ def test_figures_are_those_of_the_runs(compared: tuple[Session, Study, StudyRepo
     assert (greedy.distinct_texts, greedy.estimates["sampling_logprob"].value) == (1, 0)
     assert greedy.estimates["looping"].value == 1
     assert greedy.loop_periods == {1: 40}
+    assert (greedy.finishes["eos"].value, greedy.finishes["eos"].interval) == (0, wilson(0, 40))  # others have it
     assert greedy.estimates["distinct_1"].value == 1 / 12
     assert greedy.estimates["repeated_4"].value == pytest.approx(8 / 9)
 

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
+from test_accessibility import without_keyboard, without_name, without_tooltip
 from window_fakes import GATE, OPENER, Gate
 
 from explorer.models.base import ModelRef
@@ -224,6 +225,15 @@ def test_stopped_by_esc_and_drawn_to_the_end_after_a_restart(
     assert again.shown.name.left == 0
     assert not again.resume_button.isVisible()
     assert len(again.shown.report.configurations[0].runs) == 25
+
+
+def test_every_control_explains_itself(lesson: Explorer, settle: Settle) -> None:
+    window = draw(lesson, settle, 10)
+    window.new_button.click()
+    for root in (window, form_of(lesson)):
+        assert without_name(root) == []
+        assert without_tooltip(root) == []
+        assert without_keyboard(root) == []
 
 
 def test_what_cannot_be_asked_is_said_at_once(lesson: Explorer, settle: Settle) -> None:
