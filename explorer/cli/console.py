@@ -38,7 +38,7 @@ def print_json(document: Any) -> None:
     """One strict JSON document in UTF-8, whatever the terminal's encoding. Raises ValueError for NaN and infinities."""
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8") + b"\n")
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")  # half a character: as JSON escapes it
     sys.stdout.buffer.flush()
 
 
@@ -84,7 +84,9 @@ def _console() -> Console:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value).translate(_CONTROLS)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value).translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()  # half characters can be there
 
 
 class ProgressLine:

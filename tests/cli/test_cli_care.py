@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from explorer.cli.main import invoke
+from explorer.ledger import rename_stored
 from explorer.paths import default_library
+from explorer.store import SessionStore
 
 from .conftest import EOS_TREE, Cli
 
@@ -83,6 +85,15 @@ def test_a_damaged_library_is_recovered(cli: Cli, library: Path, tmp_path: Path)
     again = cli("library", "recover", "-o", new)
     assert again.code == 4
     assert str(new) in again.err
+
+
+def test_half_a_character_in_a_title_hinders_nothing(cli: Cli, library: Path, tmp_path: Path) -> None:
+    with SessionStore.open(library) as store:
+        rename_stored(store, 1, "half \ud83d", "cli")
+    assert "half \\ud83d" in cli("library", "recover", "-o", tmp_path / "new.sqlite").out
+    assert "half \\ud83d" in cli("sessions").out
+    titles = {session["title"] for session in cli("sessions", "--json").json["sessions"]}
+    assert "half \ud83d" in titles
 
 
 def test_what_was_lost_is_said(cli: Cli, library: Path, tmp_path: Path) -> None:
