@@ -117,6 +117,8 @@ def check(seen: Seen, step: LessonStep, explorer: Explorer, played: Lesson) -> N
         assert seen.path_probability == pytest.approx(claims.probability, abs=5.1e-5)
     if claims.stop is not None:
         assert seen.stop == claims.stop
+        cut = claims.stop in ("max_new_tokens", "max_length", "context_window")
+        assert bool(explorer.window.hints.sentences()) == cut  # what that does to a text is said below the path
     if claims.new_tokens is not None:
         assert len(seen.path) == claims.new_tokens
     if step.path is not None and step.by == "hand" and step.beam is None:
