@@ -51,6 +51,11 @@ class SampleRun:
     def from_json(cls, data: Mapping[str, Any]) -> SampleRun:
         """Inverse of `to_json`. Raises KeyError or ValueError for what it did not write."""
         stop = None if data["stop"] is None else StopEvent.from_json(data["stop"])
+        whole, sums = ("run", "seed", "end", "tokens"), ("model_logprob", "sampling_logprob")
+        if not all(isinstance(data[name], int) for name in whole):
+            raise ValueError(f"a run has no whole numbers: {[data[name] for name in whole]}")
+        if not all(isinstance(data[name], int | float) for name in sums) or not isinstance(data["cut"], bool):
+            raise ValueError(f"a run has no numbers: {[data[name] for name in sums]}, {data['cut']}")
         return cls(
             data["run"],
             data["seed"],

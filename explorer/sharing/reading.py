@@ -23,6 +23,7 @@ from explorer.messages import ExplorerError
 from explorer.models.base import Environment, ModelIdentity, ModelInfo
 from explorer.sharing.archive import refused
 from explorer.sharing.document import CommandPart, EdgePart, ModelPart, SessionPart, StatePart
+from explorer.statistics.records import studies_of
 from explorer.store import values
 from explorer.store.library import clean_tag
 from explorer.store.records import (
@@ -107,6 +108,9 @@ class _Reader:
         check_history(stored)
         beam_runs(commands, self._tree)
         sample_runs_of(commands)
+        for study in studies_of(commands):
+            if strange := study.nodes() - self._nodes.keys() - {ROOT}:
+                raise ValueError(f"runs stand at nodes {sorted(strange)[:5]}, which there are not")
         tags = tuple(clean_tag(tag) for tag in part.card.tags)
         card = SessionCard(part.uuid, part.card.note, part.card.starred, tags)
         return SharedSession(stored, self._vocabulary, self._read_observations(), card)

@@ -31,6 +31,10 @@ class Study:
     def finished(self) -> bool:
         return all(is_whole(run) for runs in self.runs for run in runs)
 
+    def nodes(self) -> frozenset[NodeId]:
+        """Where it begins, and where its runs stand."""
+        return frozenset({self.start, *(run.end for runs in self.runs for run in runs)})
+
     def left(self) -> int:
         """How many runs are not finished."""
         return sum(not is_whole(run) for runs in self.runs for run in runs)

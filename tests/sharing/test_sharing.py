@@ -164,6 +164,9 @@ def test_parts_that_do_not_fit_together_are_refused(source: SessionStore, target
         "d['commands'][0]['state'] = 'undone'",
         "d['commands'][0]['details'] = {'beam': {'start': 77}}",
         "d['commands'][0]['details'] = {'samples': {'x': 1}}",
+        "d['commands'][0] |= {'kind': 'study', 'details': {'study': {'x': 1}}}",
+        "d['commands'][0] |= {'kind': 'study', 'details': {'study': {'plan': {'configurations': [{'name': 'a', "
+        "'settings': d['settings'][0]}], 'sample': {'runs': 2}, 'check': None}, 'start': 99}}}",
         "d['commands'][3]['kind'] = 'environment'",
         "d['observations']['99'] = d['observations']['0']",
         "d['observations']['0'] = 'AAAA'",
