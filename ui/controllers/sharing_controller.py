@@ -64,7 +64,8 @@ class SharingController(QObject):
     @Slot(str)
     def _do(self, name: str) -> None:
         if name == "share":
-            self.export(self._panel.list.chosen_lines())
+            chosen = self._panel.chosen()  # not all of their lines need be read yet
+            self._thread.post("lines", lambda shelf, job: shelf.lines(chosen, ""), done=self.export)
 
     def export(self, lines: Sequence[SessionSummary]) -> None:
         """Ask where to, and write each session to a file."""

@@ -56,7 +56,7 @@ class ShelvingController(QObject):
             "unstar": lambda: self.apply(SetStars(dict.fromkeys(self._panel.chosen(), False))),
             "tag": self._ask_tag,
             "note": self._ask_note,
-            "duplicate": self._duplicate,
+            "duplicate": lambda: self.apply(Duplicate(tuple(self._panel.chosen()), tr("{title} (copy)"))),
             "trash": lambda: self.apply(Trash(tuple(self._panel.chosen()))),
             "restore": lambda: self.apply(Restore(tuple(self._panel.chosen()))),
             "delete": lambda: self._confirm_deletion(self._panel.chosen()),
@@ -139,10 +139,6 @@ class ShelvingController(QObject):
     def _open(self) -> None:
         for session_id in self._panel.chosen():
             self._library.open(session_id)
-
-    def _duplicate(self) -> None:
-        title = tr("{title} (copy)")
-        self.apply(Duplicate({line.id: title.format(title=line.title) for line in self._panel.list.chosen_lines()}))
 
     @Slot(int)
     def _toggle_star(self, session_id: int) -> None:

@@ -191,19 +191,17 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """``titles`` of the copies by the session that is copied."""
+    """Copies with everything; ``title`` has a place for each session's own title."""
 
-    titles: Mapping[int, str]
+    touched: tuple[int, ...]
+    title: str
 
     def apply(self, store: SessionStore) -> Edit:
-        return Trash(tuple(store.duplicate(session, title) for session, title in self.titles.items()))
+        titles = {summary.id: self.title.format(title=summary.title) for summary in store.library.page(self.touched)}
+        return Trash(tuple(store.duplicate(session, title) for session, title in titles.items()))
 
     def words(self) -> str:
-        return tr("Duplicated: {sessions}.").format(sessions=sessions_count(len(self.titles)))
-
-    @property
-    def touched(self) -> tuple[int, ...]:
-        return tuple(self.titles)
+        return tr("Duplicated: {sessions}.").format(sessions=sessions_count(len(self.touched)))
 
 
 def _tags_of(store: SessionStore, sessions: Iterable[int]) -> dict[int, tuple[str, ...]]:

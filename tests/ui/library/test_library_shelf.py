@@ -138,7 +138,7 @@ def test_merging_tags_makes_one_of_two(store: SessionStore) -> None:
 
 
 def test_a_copy_has_all_of_it_and_goes_to_the_trash_when_it_is_taken_back(store: SessionStore) -> None:
-    inverse = Duplicate({3: "Session 3 (copy)"}).apply(store)
+    inverse = Duplicate((3,), "{title} (copy)").apply(store)
     (copied,) = inverse.touched
     assert store.load(copied).nodes == store.load(3).nodes
     assert store.library.session(copied).title == "Session 3 (copy)"

@@ -374,6 +374,16 @@ def test_several_go_out_to_a_folder_and_none_takes_the_place_of_another(
 # --- libraries --------------------------------------------------------------------------------------------------------
 
 
+def test_a_library_is_checked_and_backed_up(library: Explorer, settle: Settle, qtbot: QtBot) -> None:
+    strip = library.window.sessions.strip
+    library.window.actions_["check_library"].trigger()
+    qtbot.waitUntil(lambda: "sound" in strip.text)
+    library.window.actions_["back_up_library"].trigger()
+    qtbot.waitUntil(lambda: "backup is" in strip.text)
+    settle(library)
+    assert list(library.library_path.parent.glob("library.sqlite.backup-*"))
+
+
 def test_another_library_and_back(
     start: Start, settle: Settle, press: Press, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
