@@ -27,7 +27,7 @@ from ui.preferences import Preferences
 
 _NEEDS_SESSION = (
     *("greedy", "draw", "pick", "run_greedy", "run_draw", "run_n_greedy", "run_n_draw"),
-    *("expand", "sample_runs", "beam", "query"),
+    *("expand", "sample_runs", "beam", "query", "score"),
     *(f"pick_{n}" for n in range(1, 10)),
 )
 _LONGEST_RUN = 100_000

@@ -284,8 +284,7 @@ class CompareController(QObject):
 
     @Slot()
     def _refresh_ready(self) -> None:
-        opened = self._session.session
-        self._window.compare.set_ready(opened is not None and not self._session.running)
+        self._window.compare.set_ready(self._session.free)
 
     @Slot(int)
     def _hover(self, node_id: int) -> None:

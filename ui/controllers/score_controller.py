@@ -80,7 +80,7 @@ class ScoreController(QObject):
 
     def open(self) -> None:
         """Ask for a text to score after the current node."""
-        if self._session.session is None or self._session.running:
+        if not self._session.free:
             return
         tree = self._window.tree
         for other in self._window.findChildren(Popover):
