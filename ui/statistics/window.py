@@ -43,6 +43,7 @@ FileKind = Literal["figures_csv", "runs_csv", "json", "png", "svg"]
 
 _SIZE = (250 * GRID, 175 * GRID)
 _NO_NODE = -1
+_MEASURED_ROWS = 60
 
 
 class StatisticsWindow(QDialog):
@@ -65,6 +66,7 @@ class StatisticsWindow(QDialog):
         self.setModal(False)
         self._studies = StudiesShown((), None)
         self._unit: LogUnit = "nats"
+        self._stale: set[QWidget] = set()  # tables that show what was there before
         self.model = FiguresModel()
         self.studies = QComboBox()
         self.reference = QComboBox()
@@ -93,6 +95,8 @@ class StatisticsWindow(QDialog):
             tr("Runs"),
             tr("Every finished run. A click or Enter goes to the node where it ends."),
         )
+        for table in (self.clusters, self.runs):  # widths by the first rows: measuring thousands would be felt
+            table.horizontalHeader().setResizeContentsPrecision(_MEASURED_ROWS)
         self._build_table()
         self._build_buttons()
         self._arrange()
@@ -119,8 +123,8 @@ class StatisticsWindow(QDialog):
         if first and self.model.rowCount():
             self.table.selectRow(0)
         self.table.resizeColumnsToContents()
-        self.clusters.rows.set_rows(() if shown is None else shown.clusters)
-        self.runs.rows.set_rows(() if shown is None else run_lines(shown))
+        self._stale = {self.clusters, self.runs}
+        self._fill_tab()
         self._say(shown)
         self._show_line()
 
@@ -265,6 +269,7 @@ class StatisticsWindow(QDialog):
         layout.addLayout(foot)
 
     def _connect(self) -> None:
+        self.tabs.currentChanged.connect(lambda _: self._fill_tab())
         self.studies.activated.connect(lambda place: self.study_chosen.emit(self.studies.itemData(place)))
         self.reference.activated.connect(self.reference_chosen)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show_line())
@@ -293,6 +298,17 @@ class StatisticsWindow(QDialog):
         self.reference.setCurrentIndex(-1 if shown is None else shown.report.reference)
         for widget in (self._compared, self.reference):
             widget.setVisible(len(names) > 1)
+
+    def _fill_tab(self) -> None:
+        """Thousands of rows take a while, so only what is looked at is filled."""
+        tab, shown = self.tabs.currentWidget(), self.shown
+        if tab not in self._stale:
+            return
+        self._stale.discard(tab)
+        if tab is self.clusters:
+            self.clusters.rows.set_rows(() if shown is None else shown.clusters)
+        elif tab is self.runs:
+            self.runs.rows.set_rows(() if shown is None else run_lines(shown))
 
     def _say(self, shown: StudyShown | None) -> None:
         """What the runs show in words."""
