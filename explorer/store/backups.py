@@ -42,6 +42,10 @@ class Backup:
     number: int = 0
 
 
+class _UnchangedError(Exception):
+    """A copy is what the last one was."""
+
+
 def backups(path: Path) -> list[Backup]:
     """The backups beside the library at ``path``: the rolling ones, newest first, then those before conversions."""
     beginning = re.escape(path.name)
@@ -53,7 +57,10 @@ def backups(path: Path) -> list[Backup]:
             numbered = rolling.fullmatch(file.name)
             if numbered is None and conversion.fullmatch(file.name) is None:
                 continue
-            status = file.stat()
+            try:
+                status = file.stat()
+            except FileNotFoundError:  # another program has just removed it
+                continue
             at = datetime.fromtimestamp(status.st_mtime, UTC)
             number = int(numbered[1]) if numbered else 0
             found.append(Backup(file, at, status.st_size, "rolling" if numbered else "conversion", number))
@@ -105,9 +112,16 @@ def _next_generation(path: Path, cancel: CancelToken | None) -> Backup:
     changed = _changed(path)
     number = 0 if last is None else last.number + 1
     target = path.with_name(f"{path.name}.backup-auto-{number:06}")
-    copy_whole(path, target, approve=lambda copy: _approve(copy, path), cancel=cancel)
-    if last is not None and cmp(last.path, target, shallow=False):  # only the file was touched
-        target.unlink()
+
+    def approve(copy: Path) -> None:
+        _approve(copy, path)
+        if last is not None and cmp(last.path, copy, shallow=False):
+            raise _UnchangedError
+
+    try:
+        copy_whole(path, target, approve=approve, cancel=cancel)
+    except _UnchangedError:  # only the file was touched
+        assert last is not None
         target = last.path
     os.utime(target, ns=(time.time_ns(), changed))
     _thin(path)
