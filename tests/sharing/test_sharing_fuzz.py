@@ -92,6 +92,7 @@ def test_a_mutated_file_is_taken_over_whole_or_refused(
             assert len(stored.nodes) == len(whole.nodes)
             assert {node for node, _ in target.observations(imported.session)} <= {0, *(n.id for n in stored.nodes)}
             target.delete_session(imported.session)
+    print(f"\n{FILES} files: {fates}")
     assert min(fates.values()) > FILES // 50, fates
     assert len(reasons) >= 4, reasons
     assert target.load(1) == whole
