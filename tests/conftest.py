@@ -22,6 +22,10 @@ from explorer.paths import model_cache
 # For the modules several folders share. At the end: folders here are called as modules elsewhere are.
 sys.path.append(str(Path(__file__).parent))
 
+from quick_starts import _empty_library, _fork_server, forked_engines, ready_libraries
+
+__all__ = ["_empty_library", "_fork_server", "forked_engines", "ready_libraries"]
+
 # What the user's shell says, for the one fixture that fetches a model over the network.
 _SHELL = dict(os.environ)
 _MODELS = model_cache()
@@ -101,9 +105,9 @@ def _words(path: Path) -> list[str]:
     return []
 
 
-def _is_resource_tracker(command: str) -> bool:
-    """multiprocessing starts one with the first child and keeps it until the interpreter ends."""
-    return "multiprocessing.resource_tracker" in command
+def _stays(command: str) -> bool:
+    """multiprocessing starts these with the first child and keeps them until the interpreter ends."""
+    return "multiprocessing.resource_tracker" in command or "multiprocessing.forkserver" in command
 
 
 def _command(pid: int) -> str:
@@ -127,11 +131,7 @@ def _check_nothing_left() -> Iterator[None]:
     left = _wait_until_gone(
         lambda: {
             *(f"thread {thread.name}" for thread in _threads() - threads if thread.is_alive()),
-            *(
-                f"process {pid}: {command}"
-                for pid in _children() - children
-                if not _is_resource_tracker(command := _command(pid))
-            ),
+            *(f"process {pid}: {command}" for pid in _children() - children if not _stays(command := _command(pid))),
         }
     )
     if left:

@@ -115,7 +115,7 @@ WorkspaceMaker = Callable[..., Workspace]
 
 
 @pytest.fixture
-def open_workspace(tmp_path: Path) -> Iterator[WorkspaceMaker]:
+def open_workspace(tmp_path: Path, ready_libraries: None) -> Iterator[WorkspaceMaker]:
     """Open workspaces on one library; each is closed at the end.
 
     They have a table of the test's, without one ``EOS_TREE``, some of its entries replaced; with None, no model.

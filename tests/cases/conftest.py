@@ -26,6 +26,11 @@ _SHELL = dict(os.environ)
 OpenTable = Callable[..., Workspace]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _quick_starts(forked_engines: None, ready_libraries: None) -> None:
+    """Nothing here is about how an engine or a library comes to be."""
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """Where the library of a test lies; the file is not there yet."""

@@ -48,6 +48,11 @@ EOS_TREE = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _quick_starts(forked_engines: None, ready_libraries: None) -> None:
+    """Nothing here is about how an engine or a library comes to be."""
+
+
 @pytest.fixture
 def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
     """Run a command; the model still runs in a child process of its own."""

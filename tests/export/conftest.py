@@ -5,4 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_starts(forked_engines: None, ready_libraries: None) -> None:
+    """Nothing here is about how an engine or a library comes to be."""

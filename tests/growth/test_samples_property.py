@@ -84,7 +84,7 @@ def new_session(workspace: Workspace, prompt: Sequence[int], begin: Sequence[int
     return session
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=st.integers(0, 10_000),
     spread=st.sampled_from([0.3, 1.5, 6.0]),
@@ -98,6 +98,7 @@ def new_session(workspace: Workspace, prompt: Sequence[int], begin: Sequence[int
 )
 def test_runs_drawn_together_equal_single_runs(
     tmp_path_factory: Any,
+    ready_libraries: None,
     table: int,
     spread: float,
     prompt: list[int],

@@ -22,6 +22,11 @@ TABLE: dict[str, Any] = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _quick_starts(forked_engines: None, ready_libraries: None) -> None:
+    """Nothing here is about how an engine or a library comes to be."""
+
+
 @pytest.fixture
 def workspace(open_workspace: WorkspaceMaker) -> Workspace:
     return open_workspace(TABLE)

@@ -26,6 +26,24 @@ Settle = Callable[[Explorer], None]
 Press = Callable[..., None]
 
 
+# What begins when a hand has rested for so long; the keys of a test are pressed at once.
+_PAUSES = (
+    "ui.controllers.find_controller._TYPED_MS",
+    "ui.controllers.find_controller._CHANGED_MS",
+    "ui.controllers.reading_controller._AFTER_MS",
+    "ui.why.panel._REST_MS",
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_starts(forked_engines: None, ready_libraries: None) -> Iterator[None]:
+    """Nothing here is about how an engine or a library comes to be, nor about the length of a pause."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _PAUSES:
+            patch.setattr(name, 1)
+        yield
+
+
 @pytest.fixture
 def start(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Start]:
     """Start the program as often as a test likes, with the same library and the same remembered state."""
@@ -110,7 +128,7 @@ def _settle(explorer: Explorer) -> None:
     bridge, session = explorer.bridge, explorer.session
     threads = (explorer.session_thread, explorer.model_thread, explorer.preview_thread, explorer.analysis_thread)
     # Set when something has changed: what they will ask for belongs to what the test did.
-    timers = (explorer.reading._timer, explorer.runs._overlay_timer, explorer.window.why._rest)
+    timers = (explorer.reading._timer, explorer.find._timer, explorer.runs._overlay_timer, explorer.window.why._rest)
 
     def quiet() -> bool:
         # In this order: who rests has reported before it rests, and what was reported may have set a timer.
