@@ -27,7 +27,7 @@ to_the_last_bit = pytest.mark.skipif(not IS_AVX2, reason="sums of thousands agre
 
 
 @pytest.mark.parametrize("stage", STAGES, ids=[stage.name for stage in STAGES])
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_each_filter_alone(stage: Stage, data: st.DataObject) -> None:
     raw = data.draw(logits())
@@ -37,14 +37,14 @@ def test_each_filter_alone(stage: Stage, data: st.DataObject) -> None:
     _compare(raw, SamplingParams.make(**values), context)
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_default_chain(data: st.DataObject) -> None:
     raw = data.draw(logits())
     _compare(raw, SamplingParams(_some_values(data, len(raw))), data.draw(contexts(len(raw))))
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_other_orders(data: st.DataObject) -> None:
     raw = data.draw(logits())

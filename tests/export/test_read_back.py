@@ -80,7 +80,7 @@ def documents(draw: st.DrawFn) -> SessionDocument:
 
 
 @every_format
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(document=documents())
 def test_every_tree_reads_back_the_same(
     name: str, document: SessionDocument, tmp_path_factory: pytest.TempPathFactory

@@ -151,7 +151,7 @@ def test_any_sequence_of_requests_evictions_and_cancels_gives_the_numbers_of_fre
 ) -> None:
     model, reference = load(folder_of(kind)), reference_of(kind)
 
-    @settings(max_examples=8)
+    @settings(max_examples=5)
     @given(st.lists(st.one_of(requests, requests, interruptions, budgets, pins), max_size=12))
     def run(steps: list[tuple[str, Any]]) -> None:
         for name, value in steps:

@@ -66,7 +66,7 @@ def test_every_stage_has_a_counterpart_or_is_named_as_lacking_one() -> None:
     assert [stage.name for stage in report.stages] == [stage.name for stage in sampling.stages if sampling.runs(stage)]
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_random_logits_settings_and_orders_agree(data: st.DataObject) -> None:
     raw = _logits(data)
@@ -83,7 +83,7 @@ def test_random_logits_settings_and_orders_agree(data: st.DataObject) -> None:
         assert report.torch_sum.value <= 1e-6  # 2 000 terms at most
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_one_changed_number_is_found(data: st.DataObject) -> None:
     raw = gumbel(data.draw(st.integers(4, 400)), data.draw(st.integers(0, 10_000)))

@@ -89,7 +89,7 @@ def test_a_script_that_arrives_elsewhere_says_so(workspace: Workspace) -> None:
         execute(source.replace('"drawn", FILTERS_1, 11, 2', '"drawn", FILTERS_1, 12, 2'))
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_path_is_arrived_at(shared: Workspace, data: st.DataObject) -> None:
     session = shared.new_session(seed=data.draw(st.sampled_from([0, 1, 7, 2**63 - 1])))
