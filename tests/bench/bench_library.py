@@ -120,10 +120,14 @@ def main() -> None:
             ("search two letters, shorter than the index knows", ListFilter("ze")),
             ("search a word that nobody has", ListFilter("aardvark")),
         ):
-            times = [seconds(lambda asked=asked: shelf.listing(asked)) for _ in range(rounds)]
+            times, spent = [], []
+            for _ in range(rounds):
+                begin = time.thread_time()
+                times.append(seconds(lambda asked=asked: shelf.listing(asked)))
+                spent.append(time.thread_time() - begin)
             lines += [
                 median_ms(f"{name}, library thread", times),
-                Fact(f"{name}, at worst", 1e3 * max(times), "ms", rounds),
+                median_ms(f"{name}, its processor time", spent),
             ]
         panel = LibraryPanel()
         panel.resize(300, 700)

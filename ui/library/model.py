@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QImage, QPixmap
 
 from explorer.store.records import SessionSummary
@@ -20,8 +20,12 @@ SUMMARY = int(Qt.ItemDataRole.UserRole)
 """The role of a row's `SessionSummary`; None while it is not read yet."""
 
 
-class SessionsModel(QAbstractListModel):
-    """One row a session. Rows that are looked at and not read yet are asked for, a page at a time."""
+class SessionsModel(QStringListModel):
+    """One row a session. Rows that are looked at and not read yet are asked for, a page at a time.
+
+    Qt itself counts the rows, as so many empty strings: a list asks for their number at every row it lays out, and ten
+    thousand questions to Python take longer than a frame.
+    """
 
     wanted = Signal(list)
     """Numbers of sessions whose lines are to be read."""
@@ -52,8 +56,6 @@ class SessionsModel(QAbstractListModel):
     def set_listing(self, listing: Listing) -> bool:
         """Show what was found; whether rows came, went or changed places."""
         same = listing.ids == self._ids
-        if not same:
-            self.beginResetModel()
         if listing.terms != self.terms:
             self._lines.clear()  # the excerpts are others
         self._ids = listing.ids
@@ -64,7 +66,7 @@ class SessionsModel(QAbstractListModel):
         self._asked.clear()
         self._keep(listing.lines)
         if not same:
-            self.endResetModel()
+            self.setStringList([""] * len(self._ids))  # the view looks at everything anew
         elif self._ids:
             self.dataChanged.emit(self.index(0), self.index(len(self._ids) - 1))
         return not same
@@ -140,9 +142,6 @@ class SessionsModel(QAbstractListModel):
         return wishes
 
     # --- for the view ------------------------------------------------------------------------------------------------
-
-    def rowCount(self, parent: _Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._ids)
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren

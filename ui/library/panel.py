@@ -137,6 +137,8 @@ class LibraryPanel(QWidget):
         row, top = self.list.currentIndex().row(), self.list.verticalScrollBar().value()
         same_filter = self._listing is not None and self._listing.filter == listing.filter
         self._listing, self._reason = listing, listing.reason
+        if bool(listing.tags) != self.model.tagged:
+            self.list.scheduleDelayedItemsLayout()  # rows get a line more, or lose it
         if self.model.set_listing(listing):
             self.list.choose(chosen, current)
             if same_filter:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import (
     QEvent,
     QItemSelection,
     QItemSelectionModel,
     QKeyCombination,
+    QModelIndex,
+    QPersistentModelIndex,
     QPoint,
     QRect,
     Qt,
@@ -24,6 +26,7 @@ from ui.library.delegate import SessionDelegate
 from ui.library.model import SessionsModel
 from ui.panels.common import describe
 
+_Index = QModelIndex | QPersistentModelIndex
 _PICTURES_AFTER_MS = 60  # of standing still
 _OPENING_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
@@ -150,6 +153,10 @@ class SessionList(QListView):
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
         """Letters are keys of the window; the search box finds titles."""
+
+    def dataChanged(self, top: _Index, bottom: _Index, roles: Sequence[int] = ()) -> None:  # noqa: N802 - Qt's name
+        """All rows are equally high, so nothing is laid out anew, as a list otherwise does."""
+        QAbstractItemView.dataChanged(self, top, bottom, list(roles))
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if event.reason() == QContextMenuEvent.Reason.Keyboard and self.currentIndex().isValid():

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
 
 from explorer.lessons import lesson
 from explorer.models.base import ModelRef
@@ -23,7 +25,11 @@ def path_ids(explorer: Explorer) -> list[int]:
 @pytest.mark.model
 @pytest.mark.timeout(300)
 def test_five_greedy_steps_by_key_and_again_after_looking_around(
-    start: Callable[..., Explorer], settle: Callable[[Explorer], None], press: Callable[..., None], smollm2: str
+    start: Callable[..., Explorer],
+    settle: Callable[[Explorer], None],
+    press: Callable[..., None],
+    qtbot: QtBot,
+    smollm2: str,
 ) -> None:
     explorer = start()
     settle(explorer)
@@ -53,6 +59,7 @@ def test_five_greedy_steps_by_key_and_again_after_looking_around(
     assert path_ids(explorer) == GREEDY
     assert explorer.session.current == 5  # the nodes of the first time
     goes_on_from_a_lesson(explorer, settle)
+    is_found_by_its_text(explorer, settle, press, qtbot, opened.id)
 
 
 def goes_on_from_a_lesson(explorer: Explorer, settle: Callable[[Explorer], None]) -> None:
@@ -68,3 +75,24 @@ def goes_on_from_a_lesson(explorer: Explorer, settle: Callable[[Explorer], None]
     assert view.distribution is not None
     assert "SmolLM2" in explorer.window.lesson_card.notice.text()
     assert explorer.window.tree.hasFocus()
+
+
+def is_found_by_its_text(
+    explorer: Explorer,
+    settle: Callable[[Explorer], None],
+    press: Callable[..., None],
+    qtbot: QtBot,
+    session_id: int | None,
+) -> None:
+    """Another session is open; the one before is found by what the model wrote in it, and opened."""
+    press(explorer, Qt.Key.Key_O, modifier=Qt.KeyboardModifier.ControlModifier)
+    edit, panel = explorer.window.focusWidget(), explorer.window.sessions
+    assert isinstance(edit, QLineEdit)
+    qtbot.keyClicks(edit, "france is paris.")
+    qtbot.waitUntil(lambda: panel.model.ids == (session_id,))
+    qtbot.keyClick(edit, Qt.Key.Key_Down)
+    qtbot.keyClick(panel.list, Qt.Key.Key_Return)
+    settle(explorer)
+    assert explorer.session.session is not None
+    assert explorer.session.session.id == session_id
+    assert path_ids(explorer) == GREEDY
