@@ -51,7 +51,13 @@ class MessageController(QObject):
 
     @Slot(object)
     def show_message(self, message: UserMessage) -> None:
-        """Show a message; that a model which has ended is not loaded, is said with the way to start it again."""
+        """Show a message; that a model which has ended is not loaded, is said with the way to start it again.
+
+        That a library is damaged is said once, however many of its pages are met.
+        """
+        shown = ((shown.code, shown.params.get("path")) for shown in self._window.messages.messages)
+        if message.code == "store.damaged" and ("store.damage_found", message.params.get("path")) in shown:
+            return
         status = self._models.status
         if message.code == "engine.not_live" and status is not None and status.state == "ended":
             message = _ended()
