@@ -14,6 +14,7 @@ from explorer.messages import StoreError, UserMessage
 from explorer.models.base import Environment, ModelInfo
 from explorer.outbox import Outbox
 from explorer.store import SessionStore
+from explorer.store.loading import without_garbage_collection
 from explorer.store.records import (
     REDO,
     REVERSED,
@@ -59,8 +60,9 @@ class Ledger:
         if stored is None:
             self._outbox.write(self._create)
             return
-        for node in stored.nodes:
-            self.tree.add(node)
+        with without_garbage_collection():
+            for node in stored.nodes:
+                self.tree.add(node)
         self.tree.hide(stored.hidden)
 
     @property
