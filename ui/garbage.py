@@ -7,11 +7,12 @@ then, while the GUI thread may be painting them: the program falls.
 from __future__ import annotations
 
 import gc
+import sys
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-_LOOK_MS = 250
-_GROWTH = 1.25  # as Python itself: a whole search is worth it once there is a quarter more to look through
+_LOOK_MS = 100
+_GROWTH = 1.25  # as Python itself: looking through everything is worth it once there is a quarter more of it
 
 
 class GuiCollector(QObject):
@@ -20,7 +21,7 @@ class GuiCollector(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._was_on = gc.isenabled()
-        self._old = 0
+        self._blocks = sys.getallocatedblocks()  # of memory when all of it was last looked through
         gc.disable()
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_MS)
@@ -38,9 +39,9 @@ class GuiCollector(QObject):
         """Search what is due."""
         young, middle, old = gc.get_count()
         limits = gc.get_threshold()
-        if old > limits[2] and len(gc.get_objects(generation=2)) > _GROWTH * self._old:
+        if old > limits[2] and sys.getallocatedblocks() > _GROWTH * self._blocks:
             gc.collect()
-            self._old = len(gc.get_objects(generation=2))
+            self._blocks = sys.getallocatedblocks()
         elif middle > limits[1]:
             gc.collect(1)
         elif young > limits[0]:
