@@ -12,7 +12,7 @@ from explorer.cli.groups import bad_argument, takes
 from explorer.cli.settings import SETTINGS, SettingsChoice
 from explorer.decoding.params import Settings
 from explorer.i18n import N_, tr
-from explorer.statistics.plan import Configuration
+from explorer.studies.plan import Configuration
 
 # Base of all that its parser says of wrong words. By its version typer brings a click of its own, or takes the usual.
 _UsageError: Any = typer.BadParameter.__bases__[0]

@@ -26,15 +26,15 @@ from explorer.models.base import ModelRef
 from explorer.progress import Progress
 from explorer.search.sample_plans import MOST_RUNS, SamplePlan
 from explorer.session import Session
-from explorer.statistics.checks import TextCheck
-from explorer.statistics.clusters import Cluster, clusters_of
-from explorer.statistics.files import figures_csv, report_document, study_runs_csv
-from explorer.statistics.measures import MEASURES_BY_NAME
-from explorer.statistics.plan import StudyPlan
-from explorer.statistics.records import Study, studies_of
-from explorer.statistics.report import StudyReport, study_report
-from explorer.statistics.running import StudyProgress, resume_study, run_study
-from explorer.statistics.wording import caution, difference_words, verdict_word
+from explorer.studies.checks import TextCheck
+from explorer.studies.clusters import Cluster, clusters_of
+from explorer.studies.files import figures_csv, report_document, study_runs_csv
+from explorer.studies.measures import MEASURES_BY_NAME
+from explorer.studies.plan import StudyPlan
+from explorer.studies.records import Study, studies_of
+from explorer.studies.report import StudyReport, study_report
+from explorer.studies.running import StudyProgress, resume_study, run_study
+from explorer.studies.wording import caution, difference_words, verdict_word
 from explorer.tree import ROOT
 
 stats = typer.Typer(help=N_("Statistics of many seeded runs, and what they show."), no_args_is_help=True)

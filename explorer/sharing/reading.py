@@ -23,7 +23,6 @@ from explorer.messages import ExplorerError
 from explorer.models.base import Environment, ModelIdentity, ModelInfo
 from explorer.sharing.archive import refused
 from explorer.sharing.document import CommandPart, EdgePart, ModelPart, SessionPart, StatePart
-from explorer.statistics.records import studies_of
 from explorer.store import values
 from explorer.store.library import clean_tag
 from explorer.store.records import (
@@ -37,6 +36,7 @@ from explorer.store.records import (
     StopRecord,
     StoredSession,
 )
+from explorer.studies.records import studies_of
 from explorer.text import ChatMessage, Prompt, Vocabulary
 from explorer.tree import ROOT, Edge, Node, NodeId, TokenTree
 

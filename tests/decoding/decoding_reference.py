@@ -65,7 +65,8 @@ def _apply(stage: Stage, scores: Any, ids: Any, sampling: SamplingParams, contex
             constraint = sampling.grammar()
             assert constraint is not None
             allowed = np.flatnonzero(context.grammar_state(constraint).allowed).tolist()
-            if not allowed:  # transformers raises
+            if not allowed or not (scores[0, allowed] > -np.inf).any():
+                # transformers raises, or brings tokens back that filters before it have removed; we end the text
                 return torch.full_like(scores, -np.inf)
             return hf.PrefixConstrainedLogitsProcessor(lambda beam, ids: allowed, 1)(ids, scores)
         case "logit_bias":

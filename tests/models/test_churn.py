@@ -34,7 +34,8 @@ def test_a_long_session_of_cancels_and_evictions_leaks_nothing(tmp_path: Path) -
             churn.close()
     finally:
         engine.close()
-    assert ended.counts == started.counts
+    grown = [after - before for after, before in zip(ended.counts, started.counts, strict=True)]
+    assert max(grown) <= 0, (started.counts, ended.counts)  # another test's leavings may go meanwhile
     assert churn.done["cancelled"] > 10
     assert churn.done["answered"] > 100
     left, threads = set(psutil.Process().children()) - before[0], threading.active_count()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from explorer.events import Change
 from explorer.i18n import tr
 from explorer.messages import UserMessage
-from explorer.statistics.plan import StudyPlan
+from explorer.studies.plan import StudyPlan
 from ui.bridge import Bridge, Event, JobContext
 from ui.controllers.export_controller import file_name
 from ui.controllers.session_controller import SessionController
@@ -314,7 +314,7 @@ class StatisticsController(QObject):
 
 
 def _data(kind: str, shown: StudyShown) -> bytes:
-    from explorer.statistics.files import figures_csv, report_document, study_runs_csv
+    from explorer.studies.files import figures_csv, report_document, study_runs_csv
 
     if kind == "figures_csv":
         return figures_csv(shown.report).encode("utf-8")

@@ -6,8 +6,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from explorer.i18n import tr
-from explorer.statistics.report import Difference, StudyReport
-from explorer.statistics.wording import verdict_word
+from explorer.studies.report import Difference, StudyReport
+from explorer.studies.wording import verdict_word
 from ui.curves.plot import Entry
 from ui.format import LogUnit
 from ui.statistics.lanes_plot import SIGN, LanesPlot

@@ -6,8 +6,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor, QFont, QPalette
 
 from explorer.i18n import tr
-from explorer.statistics.report import ConfigurationReport, Difference, StudyReport
-from explorer.statistics.wording import verdict_word
+from explorer.studies.report import ConfigurationReport, Difference, StudyReport
+from explorer.studies.wording import verdict_word
 from ui.format import LogUnit, tooltip
 from ui.statistics.marks import sign_icon
 from ui.statistics.words import Line, estimate_text, estimate_tip, interval_text, lines_of, settings_words, value_text

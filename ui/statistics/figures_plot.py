@@ -6,9 +6,9 @@ from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from explorer.i18n import listed, tr
-from explorer.statistics.histograms import Histogram, shared_histogram
-from explorer.statistics.intervals import Estimate
-from explorer.statistics.report import StudyReport
+from explorer.studies.histograms import Histogram, shared_histogram
+from explorer.studies.intervals import Estimate
+from explorer.studies.report import StudyReport
 from ui.format import LogUnit, count
 from ui.statistics.lanes_plot import SIGN, LanesPlot
 from ui.statistics.marks import colour_of, paint_sign

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPen
 
-from explorer.statistics.report import StudyReport
+from explorer.studies.report import StudyReport
 from ui.curves.plot import Plot
 from ui.curves.scales import linear_ticks
 from ui.format import LogUnit

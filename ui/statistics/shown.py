@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.statistics.clusters import Cluster
-from explorer.statistics.plan import StudyPlan
-from explorer.statistics.report import StudyReport
+from explorer.studies.clusters import Cluster
+from explorer.studies.plan import StudyPlan
+from explorer.studies.report import StudyReport
 from explorer.tree import NodeId
 
 

@@ -29,8 +29,8 @@ from explorer.i18n import tr
 from explorer.messages import SettingsError
 from explorer.models.base import ModelInfo
 from explorer.search.sample_plans import LENGTH, RUNS, SEED, SamplePlan
-from explorer.statistics.checks import CHECK_LABELS, KINDS, TextCheck
-from explorer.statistics.plan import MOST_CONFIGURATIONS, Configuration, StudyPlan
+from explorer.studies.checks import CHECK_LABELS, KINDS, TextCheck
+from explorer.studies.plan import MOST_CONFIGURATIONS, Configuration, StudyPlan
 from explorer.text import Vocabulary
 from ui.format import tooltip
 from ui.growth.fields import SeedField, add_parameter_row, whole_box

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from explorer.i18n import N_, tr
-from explorer.statistics.clusters import Cluster
-from explorer.statistics.measures import RunFigures
+from explorer.studies.clusters import Cluster
+from explorer.studies.measures import RunFigures
 from explorer.tree import NodeId
 from ui.format import LogUnit, count, decimal, logarithm
 from ui.growth.words import finish_word

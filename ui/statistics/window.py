@@ -26,8 +26,8 @@ from PySide6.QtWidgets import (
 )
 
 from explorer.i18n import sentences, tr
-from explorer.statistics.clusters import Cluster
-from explorer.statistics.wording import caution, difference_words
+from explorer.studies.clusters import Cluster
+from explorer.studies.wording import caution, difference_words
 from ui.format import LogUnit, count
 from ui.panels.common import GRID, compact, describe, plain_label, push_button
 from ui.panels.node_table import NodesTable, RowsModel

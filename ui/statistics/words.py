@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from explorer.decoding.params import Settings
 from explorer.decoding.processors import PARAMETERS
 from explorer.i18n import N_, listed, tr
-from explorer.statistics.intervals import Estimate, Interval
-from explorer.statistics.measures import MEASURES, Measure, Unit
-from explorer.statistics.report import ConfigurationReport, StudyReport
+from explorer.studies.intervals import Estimate, Interval
+from explorer.studies.measures import MEASURES, Measure, Unit
+from explorer.studies.report import ConfigurationReport, StudyReport
 from ui.format import LogUnit, count, decimal, exact, logarithm
 from ui.growth.words import finish_help, finish_word
 from ui.panels.setting_text import setting_text

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from explorer.progress import CancelToken
-from explorer.statistics.checks import TextCheck
-from explorer.statistics.clusters import clusters_of
-from explorer.statistics.plan import StudyPlan
-from explorer.statistics.records import Study, studies_of
-from explorer.statistics.report import study_report
-from explorer.statistics.running import StudyProgress, resume_study, run_study
+from explorer.studies.checks import TextCheck
+from explorer.studies.clusters import clusters_of
+from explorer.studies.plan import StudyPlan
+from explorer.studies.records import Study, studies_of
+from explorer.studies.report import study_report
+from explorer.studies.running import StudyProgress, resume_study, run_study
 from explorer.tree import ROOT, NodeId
 from ui.format import elide_middle
 from ui.statistics.shown import StudiesShown, StudyMoved, StudyName, StudyShown

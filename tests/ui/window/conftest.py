@@ -128,7 +128,13 @@ def _settle(explorer: Explorer) -> None:
     bridge, session = explorer.bridge, explorer.session
     threads = (explorer.session_thread, explorer.model_thread, explorer.preview_thread, explorer.analysis_thread)
     # Set when something has changed: what they will ask for belongs to what the test did.
-    timers = (explorer.reading._timer, explorer.find._timer, explorer.runs._overlay_timer, explorer.window.why._rest)
+    timers = (
+        explorer.reading._timer,
+        explorer.find._timer,
+        explorer.runs._overlay_timer,
+        explorer.comparisons._rest,
+        explorer.window.why._rest,
+    )
 
     def quiet() -> bool:
         # In this order: who rests has reported before it rests, and what was reported may have set a timer.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from explorer.growth.sample_report import passes
-from explorer.statistics.records import Study
+from explorer.studies.records import Study
 from explorer.text import path_pieces
 from explorer.tree import NodeId
 

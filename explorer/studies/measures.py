@@ -9,8 +9,8 @@ from typing import Final, Literal
 from explorer.growth.sample_records import SampleRun
 from explorer.growth.sample_report import finish_of
 from explorer.i18n import N_
-from explorer.statistics.checks import TextCheck
-from explorer.statistics.repetition import REPEATED, Loop, distinct, loop_at_end
+from explorer.studies.checks import TextCheck
+from explorer.studies.repetition import REPEATED, Loop, distinct, loop_at_end
 from explorer.text import TokenIds
 
 Unit = Literal["tokens", "log", "share"]

@@ -17,15 +17,15 @@ from explorer.i18n import set_language
 from explorer.models.table_model import TableModel
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
-from explorer.statistics.checks import TextCheck
-from explorer.statistics.clusters import clusters_of
-from explorer.statistics.files import figures_csv, report_document, study_runs_csv
-from explorer.statistics.intervals import bootstrap_mean, wilson
-from explorer.statistics.plan import Configuration, StudyPlan
-from explorer.statistics.records import Study
-from explorer.statistics.report import ConfigurationReport, Difference, StudyReport, study_report
-from explorer.statistics.running import run_study
-from explorer.statistics.wording import caution, difference_words, verdict_word
+from explorer.studies.checks import TextCheck
+from explorer.studies.clusters import clusters_of
+from explorer.studies.files import figures_csv, report_document, study_runs_csv
+from explorer.studies.intervals import bootstrap_mean, wilson
+from explorer.studies.plan import Configuration, StudyPlan
+from explorer.studies.records import Study
+from explorer.studies.report import ConfigurationReport, Difference, StudyReport, study_report
+from explorer.studies.running import run_study
+from explorer.studies.wording import caution, difference_words, verdict_word
 from explorer.workspace import Workspace
 
 LOOP: dict[str, Any] = {

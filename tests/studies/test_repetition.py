@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.statistics.repetition import Loop, distinct, loop_at_end
+from explorer.studies.repetition import Loop, distinct, loop_at_end
 
 
 def test_distinct_by_hand() -> None:

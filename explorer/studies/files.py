@@ -6,10 +6,10 @@ import csv
 import io
 from typing import Any
 
-from explorer.statistics.clusters import Cluster
-from explorer.statistics.intervals import Estimate, Interval
-from explorer.statistics.measures import RunFigures
-from explorer.statistics.report import ConfigurationReport, Difference, StudyReport
+from explorer.studies.clusters import Cluster
+from explorer.studies.intervals import Estimate, Interval
+from explorer.studies.measures import RunFigures
+from explorer.studies.report import ConfigurationReport, Difference, StudyReport
 
 
 def report_document(report: StudyReport, clusters: tuple[Cluster, ...] = ()) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from explorer.messages import SettingsError
-from explorer.statistics.checks import CheckKind, TextCheck
+from explorer.studies.checks import CheckKind, TextCheck
 
 
 @pytest.mark.parametrize(

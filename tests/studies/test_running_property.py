@@ -17,9 +17,9 @@ from explorer.models.table_model import TableModel
 from explorer.progress import CancelToken
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
-from explorer.statistics.plan import Configuration, StudyPlan
-from explorer.statistics.records import study_of
-from explorer.statistics.running import resume_study, run_study
+from explorer.studies.plan import Configuration, StudyPlan
+from explorer.studies.records import study_of
+from explorer.studies.running import resume_study, run_study
 from explorer.workspace import Workspace
 
 _VOCAB = ["a", "b", "ab", "你", "好", " ", "<end>"]

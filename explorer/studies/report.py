@@ -11,8 +11,8 @@ import numpy as np
 
 from explorer.growth.sample_records import SampleRun
 from explorer.growth.sample_report import texts_of
-from explorer.statistics.checks import TextCheck
-from explorer.statistics.intervals import (
+from explorer.studies.checks import TextCheck
+from explorer.studies.intervals import (
     LEVEL,
     Doubles,
     Estimate,
@@ -22,8 +22,8 @@ from explorer.statistics.intervals import (
     paired_shares,
     wilson,
 )
-from explorer.statistics.measures import MEASURES, Measure, RunFigures
-from explorer.statistics.records import Study, is_whole
+from explorer.studies.measures import MEASURES, Measure, RunFigures
+from explorer.studies.records import Study, is_whole
 
 if TYPE_CHECKING:  # the window, which shows reports, must not pay for the library
     from explorer.reading import SessionReading

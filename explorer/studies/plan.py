@@ -10,7 +10,7 @@ from explorer.decoding.params import Settings
 from explorer.i18n import N_
 from explorer.messages import SettingsError, UserMessage
 from explorer.search.sample_plans import SamplePlan
-from explorer.statistics.checks import TextCheck
+from explorer.studies.checks import TextCheck
 
 MOST_CONFIGURATIONS: Final = 8  # as many colours can be told apart; more comparisons would hardly show anything
 BLOCK: Final = 100  # runs of a configuration before the others have theirs: what comes of a study is there soon

@@ -12,8 +12,8 @@ from explorer.i18n import N_
 from explorer.messages import EngineError, UserMessage
 from explorer.progress import CancelToken
 from explorer.session import Session
-from explorer.statistics.plan import StudyPlan
-from explorer.statistics.records import RUNS, STUDY, Study, is_whole, plan_details, runs_details, study_of
+from explorer.studies.plan import StudyPlan
+from explorer.studies.records import RUNS, STUDY, Study, is_whole, plan_details, runs_details, study_of
 from explorer.tree import NodeId
 
 

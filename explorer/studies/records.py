@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from explorer.growth.sample_records import SampleRun, play_back
-from explorer.statistics.plan import StudyPlan
 from explorer.store.records import CommandRecord
+from explorer.studies.plan import StudyPlan
 from explorer.tree import NodeId
 
 STUDY: Final = "study"  # the kind of the command that holds the plan

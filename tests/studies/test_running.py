@@ -10,10 +10,10 @@ from explorer.messages import EngineError, SettingsError, UserMessage
 from explorer.progress import CancelToken
 from explorer.search.sample_plans import SamplePlan
 from explorer.session import Session
-from explorer.statistics.checks import TextCheck
-from explorer.statistics.plan import Configuration, StudyPlan
-from explorer.statistics.records import Study, is_whole, studies_of, study_of
-from explorer.statistics.running import StudyProgress, resume_study, run_study
+from explorer.studies.checks import TextCheck
+from explorer.studies.plan import Configuration, StudyPlan
+from explorer.studies.records import Study, is_whole, studies_of, study_of
+from explorer.studies.running import StudyProgress, resume_study, run_study
 from explorer.tree import ROOT
 
 A, B = 0, 1
@@ -193,7 +193,7 @@ def test_where_nothing_can_be_drawn_every_run_says_why(session: Session) -> None
 
 
 def test_blocks_give_every_configuration_its_share(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
-    monkeypatch.setattr("explorer.statistics.plan.BLOCK", 4)
+    monkeypatch.setattr("explorer.studies.plan.BLOCK", 4)
     plan = plan_of(session, 6)
     assert list(plan.blocks()) == [(0, range(4)), (1, range(4)), (0, range(4, 6)), (1, range(4, 6))]
     assert list(run_study(session, plan))[-1].study.finished

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.statistics.intervals import Interval, bootstrap_mean, paired_shares, wilson
+from explorer.studies.intervals import Interval, bootstrap_mean, paired_shares, wilson
 
 stats = pytest.importorskip("scipy.stats")
 

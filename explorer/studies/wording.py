@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.i18n import N_, listed, sentences, tr
-from explorer.statistics.measures import MEASURES_BY_NAME
-from explorer.statistics.report import LEAST_PAIRS, ConfigurationReport, Difference, StudyReport
+from explorer.studies.measures import MEASURES_BY_NAME
+from explorer.studies.report import LEAST_PAIRS, ConfigurationReport, Difference, StudyReport
 
 
 def difference_words(report: StudyReport, one: ConfigurationReport) -> str:

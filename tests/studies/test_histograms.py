@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.statistics.histograms import MOST_BINS, Histogram, shared_histogram
+from explorer.studies.histograms import MOST_BINS, Histogram, shared_histogram
 
 
 def test_few_whole_numbers_stand_each_in_the_middle_of_a_bin() -> None:
