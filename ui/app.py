@@ -195,7 +195,7 @@ class Explorer(QObject):
         self.appearance = AppearanceController(window, self._preferences)
         self.reading = ReadingController(window, self._preferences, self.session, self.session_thread)
         self.speed = SpeedController(window, self._preferences, self.bridge, self.session_thread)
-        self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session, self.after_paint)
+        self.settings = SettingsController(window, self.bridge, self.preview_thread, self.session)
         self.ruler = RulerController(window, self._preferences, self.session)
         self.analysis = AnalysisController(window.explain, self.bridge, self.analysis_thread, window)
         self.characters = CharactersController(window, self.session_thread, self.session)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
 from explorer.decoding.params import Settings
-from explorer.decoding.pipeline import Distribution
-from ui.after_paint import AfterPaint
 from ui.bridge import Bridge
 from ui.controllers.session_controller import SessionController
 from ui.main_window import MainWindow
@@ -20,20 +17,12 @@ from ui.threads import PreviewRequest, PreviewThread
 class SettingsController(QObject):
     """Asks the preview thread for the bars under a draft; late answers are dropped by number."""
 
-    def __init__(
-        self,
-        window: MainWindow,
-        bridge: Bridge,
-        preview: PreviewThread,
-        session: SessionController,
-        after: AfterPaint,
-    ) -> None:
+    def __init__(self, window: MainWindow, bridge: Bridge, preview: PreviewThread, session: SessionController) -> None:
         super().__init__(window)
         self._window = window
         self._bridge = bridge
         self._preview = preview
         self._session = session
-        self._after = after
         self._number = 0
         self._late = 0
         window.settings.previewed.connect(self._ask)
@@ -62,18 +51,13 @@ class SettingsController(QObject):
         self._window.show_dock("settings")
         self._window.settings.show_parameter(name)
 
-    def _explain(self, number: int, distribution: Distribution) -> None:
-        if number > self._late:
-            for panel in self._window.explain:
-                panel.set_distribution(distribution, distribution.trace.sampling)
-
     @Slot(str, object)
     def _take_event(self, name: str, value: Any) -> None:
         # Also one that another request followed: where a control moves faster than the chain is evaluated, waiting for
         # the last would show nothing until the hand rests.
         if name == "preview" and value[0] > self._late:
             self._window.candidates.set_distribution(value[1])
-            self._window.candidates.table.viewport().repaint()
-            self._after.do("draft", partial(self._explain, *value))
+            for panel in self._window.explain:
+                panel.set_distribution(value[1], value[1].trace.sampling)
         elif name == "preview_failed" and value[0] > self._late:
             self._bridge.failed.emit(value[1])
