@@ -47,13 +47,13 @@ def _closed(program: Explorer) -> Iterator[None]:
 
 
 def window_of(explorer: Explorer) -> StatisticsWindow:
-    window = explorer.studies.window
+    window = explorer.statistics.window
     assert window is not None
     return window
 
 
 def form_of(explorer: Explorer) -> StudyForm:
-    form = explorer.studies.form
+    form = explorer.statistics.form
     assert form is not None
     return form
 
@@ -62,7 +62,7 @@ def open_form(explorer: Explorer, settle: Settle) -> StudyForm:
     """Through the action; a session without statistics is asked at once what to draw."""
     explorer.window.actions_["statistics"].trigger()
     settle(explorer)
-    if explorer.studies.form is None:
+    if explorer.statistics.form is None:
         window_of(explorer).new_button.click()
     return form_of(explorer)
 
@@ -199,7 +199,7 @@ def test_stopped_by_esc_and_drawn_to_the_end_after_a_restart(
     form.length.setValue(12)
     form.start_button.click()
     window = window_of(explorer)
-    qtbot.waitUntil(lambda: explorer.studies._moved is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: explorer.statistics._moved is not None, timeout=PATIENCE_MS)
     assert window.stop_button.isVisible()
     assert not window.new_button.isEnabled()
     window.stop_button.click()
