@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_sessions import EOS_TREE
 
 from explorer.cli.main import invoke
 
@@ -33,19 +34,6 @@ def _refuse(constant: str) -> None:
 
 Cli = Callable[..., Outcome]
 Tables = Callable[..., str]
-
-EOS_TREE = {
-    "vocab": ["A", "B", "C", "D", "<eos>"],
-    "eos": ["<eos>"],
-    "context_length": 64,
-    "rows": [
-        {"after": [], "probs": {"A": 0.6, "B": 0.4}},
-        {"after": ["A"], "probs": {"C": 0.55, "D": 0.45}},
-        {"after": ["B"], "probs": {"C": 0.1, "D": 0.9}},
-        {"after": ["*", "*"], "probs": {"<eos>": 0.9, "A": 0.1}},
-    ],
-    "otherwise": {"probs": {"<eos>": 1.0}},
-}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -75,7 +63,7 @@ def table(tmp_path: Path) -> Tables:
 
     def write(name: str = "eos-tree", **entries: Any) -> str:
         path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps({"name": name, **EOS_TREE, **entries}), encoding="utf-8")
+        path.write_text(json.dumps({**EOS_TREE, "name": name, **entries}), encoding="utf-8")
         return f"table:{path}"
 
     return write

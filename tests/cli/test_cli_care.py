@@ -7,13 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from table_sessions import EOS_TREE
 
 from explorer.cli.main import invoke
 from explorer.ledger import rename_stored
 from explorer.paths import default_library
 from explorer.store import SessionStore
 
-from .conftest import EOS_TREE, Cli
+from .conftest import Cli
 
 
 @pytest.fixture(scope="module")

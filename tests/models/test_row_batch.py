@@ -35,10 +35,25 @@ def wide_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BatchLimits, "for_model", classmethod(lambda *_: PASS_OF_ROWS))
 
 
+@pytest.fixture
+def narrow_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = BatchLimits(tokens=10, row=RowLimits(pass_pairs=10_000, slots=4000))
+    monkeypatch.setattr(BatchLimits, "for_model", classmethod(lambda *_: small))
+
+
 def grown(paths: Sequence[Ids], step: int) -> list[Ids]:
     """Each a token longer, no two alike."""
     ids = np.random.default_rng(step).integers(0, BEGIN, len(paths)).tolist()
     return [(*path, token) for path, token in zip(paths, ids, strict=True)]
+
+
+def grow(model: TransformersModel, branches: int, steps: int) -> list[Ids]:
+    """Branches of one prompt that have grown together, a token a pass."""
+    paths: list[Ids] = [text(5, 3)] * branches
+    for step in range(steps):
+        paths = grown(paths, step)
+        model.next_token_logits(paths)
+    return paths
 
 
 def batch_of(model: TransformersModel) -> RowBatch:
@@ -70,10 +85,7 @@ def test_growing_branches_have_the_numbers_of_passes_from_scratch(
 def test_branches_fork_end_and_come_back(folder_of: Callable[[str], Path], wide_passes: None) -> None:
     folder = folder_of("mistral")
     model, reference = load(folder), Reference(folder)
-    paths = [text(5, 3)] * 24
-    for step in range(16):
-        paths = grown(paths, step)
-        model.next_token_logits(paths)
+    paths = grow(model, 24, 16)
     assert batch_of(model).nbytes
     forks = [(*path, token) for path in paths[:12] for token in (1, 2)]
     reference.check(model, forks)
@@ -84,15 +96,10 @@ def test_branches_fork_end_and_come_back(folder_of: Callable[[str], Path], wide_
     reference.check(model, [(*text(5, 3), 9), *grown(grown(fewer, 51), 52)])  # one that goes its own way
 
 
-def test_a_pass_is_no_larger_than_it_may_be(folder_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    small = BatchLimits(tokens=10, row=RowLimits(pass_pairs=10_000, slots=4000))
-    monkeypatch.setattr(BatchLimits, "for_model", classmethod(lambda *_: small))
+def test_a_pass_is_no_larger_than_it_may_be(folder_of: Callable[[str], Path], narrow_passes: None) -> None:
     folder = folder_of("llama")
     model, reference = load(folder), Reference(folder)
-    paths = [text(5, 3)] * 20
-    for step in range(20):
-        paths = grown(paths, step)
-        model.next_token_logits(paths)
+    paths = grow(model, 20, 20)
     passes = Passes(model)
     reference.check(model, grown(paths, 60))
     assert batch_of(model).nbytes
@@ -111,26 +118,16 @@ def test_heads_that_share_keys_are_not_given_copies(
 
     monkeypatch.setattr(shared_heads, "scaled_dot_product_attention", counted)
     model = load(folder_of("llama"))
-    paths = [text(5, 3)] * 20
-    for step in range(20):
-        paths = grown(paths, step)
-        model.next_token_logits(paths)
+    grow(model, 20, 20)
     assert set(heads) == {(2, 2)}  # 4 heads of queries
     assert len(heads) >= 2 * 5
     assert model._fresh._model.config._attn_implementation == "sdpa"
 
 
-def test_cancelled_between_passes_it_begins_anew(
-    folder_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    small = BatchLimits(tokens=10, row=RowLimits(pass_pairs=10_000, slots=4000))
-    monkeypatch.setattr(BatchLimits, "for_model", classmethod(lambda *_: small))
+def test_cancelled_between_passes_it_begins_anew(folder_of: Callable[[str], Path], narrow_passes: None) -> None:
     folder = folder_of("llama")
     model, reference = load(folder), Reference(folder)
-    paths = [text(5, 3)] * 20
-    for step in range(20):
-        paths = grown(paths, step)
-        model.next_token_logits(paths)
+    paths = grow(model, 20, 20)
     cancel = CancelToken()
     model._fresh._model.model.register_forward_hook(lambda *_: cancel.cancel())
     following = sorted(grown(paths, 60))
@@ -165,9 +162,6 @@ def test_few_branches_and_small_passes_stay_in_one_row(
     monkeypatch.setattr(BatchLimits, "for_model", classmethod(lambda *_: SMALL_PASSES))
     folder = folder_of("llama")
     model, reference = load(folder), Reference(folder)
-    paths = [text(5, 3)] * 6
-    for step in range(10):
-        paths = grown(paths, step)
-        model.next_token_logits(paths)
+    paths = grow(model, 6, 10)
     reference.check(model, paths)
     assert not batch_of(model).nbytes
