@@ -150,6 +150,10 @@ class ComparePanel(QWidget):
         for box, key in zip(self._boxes, (a, b), strict=True):
             box.setCurrentIndex(max(0, box.findData(key)))
 
+    def set_waiting(self) -> None:
+        """Where nothing was compared yet: it is being compared now."""
+        self._empty.setText(tr("Comparing…"))
+
     def set_step(self, step: StepShown | None) -> None:
         """Show both sides at the current node."""
         self._step = step

@@ -176,6 +176,7 @@ class CompareController(QObject):
             if step is not None and ticket == self._step_ticket and self._session.session is opened:
                 self._window.compare.set_step(step)
 
+        self._window.compare.set_waiting()
         self._thread.post("compare", compare, done=take)
 
     # --- along the path ----------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ def rows(explorer: Explorer) -> list[tuple[str, str, str, str]]:
 def test_one_setting_differs_and_the_figures_are_exact(breakfast: Explorer, settle: Settle) -> None:
     force(breakfast, settle, top_k=2)
     panel = breakfast.window.compare
+    assert panel._empty.text() == "Comparing…"  # not that a session should be opened: one is
     assert panel.sides == ("off", "now")
     differ, figures, counts, _ = panel.said
     assert differ == "One setting differs. Top-k: off | 2."
