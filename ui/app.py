@@ -18,6 +18,7 @@ import shiboken6
 from PySide6.QtCore import QObject, QSettings, QSocketNotifier, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
+from explorer.allocation import keep_freed_memory
 from explorer.engine.client import CATALOG_OPENER, Engine
 from explorer.i18n import N_, set_language, tr
 from explorer.messages import StoreError, UserMessage
@@ -342,6 +343,7 @@ class Explorer(QObject):
 def run(arguments: Sequence[str]) -> int:
     """Show the window until it is closed; the exit code."""
     options = _parse(arguments)
+    keep_freed_memory()
     application = QApplication.instance() or QApplication(["token-tree-explorer"])
     assert isinstance(application, QApplication)
     application.setApplicationName("token-tree-explorer")

@@ -176,6 +176,18 @@ def blend(colour: QColor, background: QColor, share: float) -> QColor:
     return QColor(*(round(share * c + (1 - share) * b) for c, b in parts))
 
 
+@lru_cache(maxsize=256)
+def ink(colour: str) -> QColor:
+    """A colour of the theme, made once. Not to be changed by callers."""
+    return QColor(colour)
+
+
+@lru_cache(maxsize=256)
+def tint(colour: str, background: str, share: float) -> QColor:
+    """`blend` of two colours of the theme, made once. Not to be changed by callers."""
+    return blend(QColor(colour), QColor(background), share)
+
+
 def _rgb(colour: QColor) -> tuple[int, int, int]:
     return colour.red(), colour.green(), colour.blue()
 

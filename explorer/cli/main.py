@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import typer
 
+from explorer.allocation import keep_freed_memory
 from explorer.cli.care import library_group
 from explorer.cli.compare import compare
 from explorer.cli.console import note, print_message
@@ -79,6 +80,7 @@ def gui(context: typer.Context) -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line in the user's language and leave with its exit code."""
     set_language(system_language())
+    keep_freed_memory()
     lend_to_libraries()
     sys.exit(invoke(arguments))
 

@@ -76,9 +76,10 @@ class LiveScores:
 
     @property
     def ascending_probabilities(self) -> FloatArray:
-        """torch's softmax of the scores sorted in ascending order (as top-p does), in our order; float32[n]."""
-        reciprocal: np.float32 = np.float32(1) / total(self._laid_out(self.weights[::-1], self.size - len(self)))
-        return self.weights * reciprocal
+        """torch's softmax of the scores sorted in ascending order, as top-p does, in that order; float32[n]."""
+        weights = np.array(self.weights[::-1], order="C")  # running sums of what runs backwards take thrice as long
+        reciprocal: np.float32 = np.float32(1) / total(self._laid_out(weights, self.size - len(self)))
+        return np.multiply(weights, reciprocal, out=weights)
 
     def probabilities_in_order(self, order: PlaceArray) -> FloatArray:
         """torch's softmax of the scores arranged in ``order``, removed ones last; float32[n] in that order."""
@@ -154,6 +155,12 @@ class LiveScores:
         with np.errstate(over="ignore"):
             distance: FloatArray = self.scores - self.scores[0]
         return distance
+
+    @cached_property
+    def _falls(self) -> Mask:
+        """Whether a score is higher than the next, bool[n - 1]."""
+        falls: Mask = self.scores[1:] != self.scores[:-1]
+        return falls
 
     @cached_property
     def _inverse(self) -> IdArray:
@@ -277,10 +284,12 @@ class LiveScores:
         count = len(scores) if scores[-1] > -np.inf else int(np.count_nonzero(scores > -np.inf))
         places = None if self.places is None else self.places[:count]
         scores, token_ids = scores[:count], self.token_ids[:count]
-        # Rounding makes neighbours equal; ties stand by id.
-        equal = np.flatnonzero(scores[1:] == scores[:-1])
-        if not (token_ids[equal + 1] < token_ids[equal]).any():
+        # Rounding makes neighbours equal; ties stand by id, those of before already do.
+        level = scores[1:] == scores[:-1]
+        new = np.flatnonzero(level & self._falls[: max(0, count - 1)])
+        if not (token_ids[new + 1] < token_ids[new]).any():
             return LiveScores(token_ids, scores, self.size, places)
+        equal = np.flatnonzero(level)
         tied = np.zeros(count, np.bool_)
         tied[equal] = tied[equal + 1] = True
         at = np.flatnonzero(tied)

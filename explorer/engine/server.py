@@ -24,6 +24,7 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from explorer.allocation import keep_freed_memory
 from explorer.engine.checks import checked
 from explorer.engine.failures import failed
 from explorer.engine.look_ahead import CachingModel, LookAhead
@@ -88,6 +89,7 @@ def main(connection: Connection, traces: Connection, opener: str) -> None:
     ``opener`` is the ``module:function`` that opens a model; ``traces`` takes the Python stack of a native crash.
     """
     _leave_the_terminal_alone()
+    keep_freed_memory()
     _let_the_window_go_first()
     if os.name == "posix":  # elsewhere a Connection is no file descriptor
         faulthandler.enable(traces.fileno())

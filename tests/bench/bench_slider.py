@@ -29,6 +29,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
 from PySide6.QtWidgets import QApplication, QSlider
 from report import Fact, add_json_option, publish
 
+from explorer.allocation import keep_freed_memory
 from explorer.decoding.params import SamplingParams, Settings
 from explorer.models.base import ModelRef
 from ui.app import Explorer
@@ -240,6 +241,7 @@ def main() -> None:
     add_json_option(parser)
     options = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    keep_freed_memory()
     application = QApplication(["bench"])
     load_chinese_font()
     context = multiprocessing.get_context("spawn")

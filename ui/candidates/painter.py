@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
@@ -18,7 +17,7 @@ from ui.candidates.row import Row
 from ui.candidates.stages import stage_label
 from ui.text.text_line import TextLine
 from ui.text.token_label import Inks, LabelPainter
-from ui.theme import blend, colours_of, figures_font, monospace_font
+from ui.theme import colours_of, figures_font, ink, monospace_font, tint
 
 PADDING = 5
 MODEL_BAR = 14
@@ -91,7 +90,7 @@ class RowPainter:
             painter.fillRect(QRectF(0, span.start, width, span.extent), backgrounds[row])
             if row == current:
                 painter.fillRect(
-                    QRectF(columns[Column.RANK].start, span.start, 3, span.extent), _ink(self.colours.accent)
+                    QRectF(columns[Column.RANK].start, span.start, 3, span.extent), ink(self.colours.accent)
                 )
         shown = {row: self._model.row(row) for row in rows if not self._model.is_others(row)}
         bar = columns[Column.BAR]
@@ -111,8 +110,8 @@ class RowPainter:
     def _background(self, row: int, current: bool) -> QColor:
         soft, surface = self.colours.accent_soft, self.colours.surface
         if current:
-            return _ink(soft) if self._table.hasFocus() else _blended(soft, surface, 0.65)
-        return _blended(soft, surface, 0.5) if row == self.hovered_row or self._highlighted(row) else _ink(surface)
+            return ink(soft) if self._table.hasFocus() else tint(soft, surface, 0.65)
+        return tint(soft, surface, 0.5) if row == self.hovered_row or self._highlighted(row) else ink(surface)
 
     def _highlighted(self, row: int) -> bool:
         if (self.highlighted_node < 0 and self.highlighted_token < 0) or self._model.is_others(row):
@@ -138,7 +137,7 @@ class RowPainter:
             if span is None or column not in dirty:
                 continue
             end = span.end - PADDING
-            painter.setPen(_ink(colours.model_text if column == Column.MODEL else colours.quiet))
+            painter.setPen(ink(colours.model_text if column == Column.MODEL else colours.quiet))
             if column != Column.SAMPLING:
                 for row in shown:
                     line.right(painter, end, rows[row].middle, text(row, column))
@@ -147,7 +146,7 @@ class RowPainter:
             for row in tagged:
                 if self._tag_fits(_tag(shown[row]), columns):
                     line.right(painter, end, rows[row].middle, text(row, column))
-            painter.setPen(_ink(colours.sampling_text))
+            painter.setPen(ink(colours.sampling_text))
             for row, candidate in shown.items():
                 if candidate.fate == "kept":
                     line.right(painter, end, rows[row].middle, text(row, column))
@@ -163,7 +162,7 @@ class RowPainter:
         """Bytes, and why tokens cannot be drawn: beside the bar, or in place of the sampling probability."""
         colours, line, bar = self.colours, self._small, columns[Column.BAR]
         painter.setFont(line.font)
-        quiet = _ink(colours.quiet)
+        quiet = ink(colours.quiet)
         if (pieces := columns.get(Column.BYTES)) is not None and Column.BYTES in dirty:
             painter.setPen(quiet)
             for row in shown:
@@ -193,10 +192,10 @@ class RowPainter:
 
     def _paint_tag(self, painter: QPainter, end: float, middle: float, text: str) -> None:
         width = self._tag_width(text) + 2 * TAG_PADDING
-        painter.setPen(_ink(self.colours.border))
-        painter.setBrush(_ink(self.colours.surface))
+        painter.setPen(ink(self.colours.border))
+        painter.setBrush(ink(self.colours.surface))
         painter.drawRoundedRect(QRectF(end - width, middle - TAG_HEIGHT / 2, width, TAG_HEIGHT), 4, 4)
-        painter.setPen(_ink(self.colours.quiet))
+        painter.setPen(ink(self.colours.quiet))
         self._small.left(painter, end - width + TAG_PADDING, middle, text)
 
     # --- token and bar -----------------------------------------------------------------------------------------------
@@ -210,17 +209,17 @@ class RowPainter:
         if shown.node is not None:
             right -= BRANCH_SIZE + 2
             mark = QRectF(right + 2, span.middle - BRANCH_SIZE / 2, BRANCH_SIZE, BRANCH_SIZE)
-            _paint_branch(painter, mark, _ink(self.colours.accent))
-        strong = _ink(self.colours.text if shown.fate == "kept" else self.colours.quiet)
+            _paint_branch(painter, mark, ink(self.colours.accent))
+        strong = ink(self.colours.text if shown.fate == "kept" else self.colours.quiet)
         area = QRectF(left, span.start, right - left, span.extent)
         self._label.paint(painter, area, shown.label, shown.special, Inks.on(background, strong))
 
     def _paint_key(self, painter: QPainter, left: float, middle: float, key: str) -> float:
         """A small key cap with the digit that picks this row; the width it took."""
-        painter.setPen(_ink(self.colours.border))
-        painter.setBrush(_ink(self.colours.button))
+        painter.setPen(ink(self.colours.border))
+        painter.setBrush(ink(self.colours.button))
         painter.drawRoundedRect(QRectF(left, middle - 7.5, 14, 15), 3, 3)
-        painter.setPen(_ink(self.colours.text))
+        painter.setPen(ink(self.colours.text))
         painter.setFont(self._small.font)
         self._small.left(painter, left + 7 - self._small.width(key) / 2, middle, key)
         return 18
@@ -233,45 +232,34 @@ class RowPainter:
         if wide > 0:
             rect = QRectF(left, middle - MODEL_BAR / 2, max(1.0, wide), MODEL_BAR)
             if kept:
-                painter.fillRect(rect, _ink(self.colours.model))
+                painter.fillRect(rect, ink(self.colours.model))
             else:
                 # Hollow: the model's probability of a token that no draw can give.
-                painter.setPen(_ink(self.colours.model))
+                painter.setPen(ink(self.colours.model))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5))
         narrow = width * self.axis.length(sampling)
         if narrow > 0:
             rect = QRectF(left, middle - SAMPLING_BAR / 2, max(1.0, narrow), SAMPLING_BAR)
-            painter.fillRect(rect, _ink(self.colours.sampling))
+            painter.fillRect(rect, ink(self.colours.sampling))
 
     def _paint_others(
         self, painter: QPainter, span: Span, columns: Mapping[Column, Span], row: int, width: int
     ) -> None:
         colours, others, line = self.colours, self._model.others(), self._figures
-        painter.setPen(_ink(colours.border))
+        painter.setPen(ink(colours.border))
         painter.drawLine(QPointF(0, span.start + 0.5), QPointF(width, span.start + 0.5))
         self._paint_bars(painter, columns[Column.BAR], span, others.model_mass, others.sampling_mass, True)
         painter.setFont(line.font)
         inks = {Column.MODEL: colours.model_text, Column.SAMPLING: colours.sampling_text}
         for column in _FIGURES:
             if column in columns:
-                painter.setPen(_ink(inks.get(column, colours.quiet)))
+                painter.setPen(ink(inks.get(column, colours.quiet)))
                 line.right(painter, columns[column].end - PADDING, span.middle, self._model.text(row, column))
         token = columns[Column.TOKEN]
-        painter.setPen(_ink(colours.quiet))
+        painter.setPen(ink(colours.quiet))
         text = line.elided(self._model.text(row, Column.TOKEN), token.extent - PADDING)
         line.left(painter, token.start + PADDING, span.middle, text)
-
-
-@lru_cache(maxsize=64)
-def _ink(name: str) -> QColor:
-    """A colour of the theme. Not to be changed by callers."""
-    return QColor(name)
-
-
-@lru_cache(maxsize=64)
-def _blended(colour: str, background: str, share: float) -> QColor:
-    return blend(QColor(colour), QColor(background), share)
 
 
 def _tag(shown: Row) -> str:

@@ -11,6 +11,7 @@ from explorer.i18n import N_, sentences, tr
 from ui.candidates.painter import MODEL_BAR, SAMPLING_BAR
 from ui.candidates.stages import stage_label
 from ui.format import LogUnit, count, logarithm, percent
+from ui.text.live_label import LiveLabel
 from ui.theme import colours_of, figures_font
 
 _CAPTIONS = (
@@ -51,10 +52,10 @@ class Summary(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._values = [QLabel(self) for _ in _CAPTIONS]
+        self._values = [LiveLabel(self) for _ in _CAPTIONS]
         self._captions = [QLabel(tr(caption), self) for caption, _ in _CAPTIONS]
         self.notice = QLabel(self)
-        for label in (*self._values, *self._captions, self.notice):
+        for label in (*self._captions, self.notice):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.notice.setWordWrap(True)
         self.notice.setContentsMargins(8, 4, 8, 4)
@@ -95,7 +96,7 @@ class Summary(QWidget):
             ]
             notice = _notice(distribution)
         for label, text in zip(self._values, texts, strict=True):
-            label.setText(text)
+            label.set_text(text)
         self.notice.setText(notice)
         self.notice.setVisible(bool(notice))
 

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QRegion
+from PySide6.QtGui import QColor, QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QRegion
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -27,10 +27,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.panels.chain_model import NAME, VALUE, ChainModel
+from ui.panels.chain_model import NAME, ChainModel
 from ui.panels.common import GRID
 from ui.text.text_line import TextLine
-from ui.theme import blend, colours_of, figures_font
+from ui.theme import colours_of, figures_font, ink, tint
 
 ROW_HEIGHT = 6 * GRID
 _MARK = 14  # px, of the box that is checked
@@ -57,30 +57,39 @@ class ChainDelegate(QStyledItemDelegate):
         return QSize(120, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colours, rect = colours_of(self.view), QRectF(option.rect)
-        name = str(index.data(NAME))
-        painter.save()
-        painter.fillRect(option.rect, self._background(option, name))
-        if name == self.view.marked:
-            painter.fillRect(QRectF(rect.left(), rect.top(), 3, rect.height()), QColor(colours.accent))
-        on = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
-        if not self.more_width or self.view.dirty.intersects(option.rect.adjusted(0, 0, -self.more_width, 0)):
-            self._paint_name(painter, option, index, on)
-        if self.more_width and on:
-            more = QRectF(rect.right() - self.more_width, rect.top(), self.more_width, rect.height())
-            self.paint_more(painter, more, name)
-        painter.restore()
+        state = option.state
+        self.paint_row(
+            painter,
+            option.rect,
+            index.row(),
+            current=bool(state & QStyle.StateFlag.State_Selected) and self.view.hasFocus(),
+            hovered=bool(state & QStyle.StateFlag.State_MouseOver),
+        )
 
-    def _paint_name(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, on: bool) -> None:
-        colours, rect, line = colours_of(self.view), QRectF(option.rect), self._line
-        self._paint_box(painter, option, on)
+    def paint_row(self, painter: QPainter, rect: QRect, row: int, *, current: bool, hovered: bool) -> None:
+        """Paint a row of the model: what of it is dirty."""
+        chain = self.view.chain
+        name = chain.names[row]
+        painter.fillRect(rect, self._background(name, current=current, hovered=hovered))
+        if name == self.view.marked:
+            painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), ink(self.view.colours.accent))
+        on = chain.is_on(name)
+        if not self.more_width or self.view.dirty.intersects(rect.adjusted(0, 0, -self.more_width, 0)):
+            self._paint_name(painter, rect, name, on)
+        if self.more_width and on:
+            right = QRectF(rect).right()
+            self.paint_more(painter, QRectF(right - self.more_width, rect.top(), self.more_width, rect.height()), name)
+
+    def _paint_name(self, painter: QPainter, row: QRect, name: str, on: bool) -> None:
+        colours, rect, line, chain = self.view.colours, QRectF(row), self._line, self.view.chain
+        self._paint_box(painter, row, on)
         left, right = rect.left() + _MARK + 4 * GRID, rect.right() - GRID - (self.more_width if on else 0)
-        middle, value = rect.center().y(), str(index.data(VALUE))
+        middle, value = rect.center().y(), chain.value_text(name)
         painter.setFont(line.font)
-        painter.setPen(QColor(colours.text if on else colours.quiet))
+        painter.setPen(ink(colours.text if on else colours.quiet))
         room = right - left - (line.width(value) + 2 * GRID if value else 0)
-        line.left(painter, left, middle, line.elided(str(index.data()), max(40.0, room)))
-        painter.setPen(QColor(colours.accent))
+        line.left(painter, left, middle, line.elided(chain.label(name), max(40.0, room)))
+        painter.setPen(ink(colours.accent))
         line.right(painter, right, middle, value)
 
     def paint_more(self, painter: QPainter, rect: QRectF, name: str) -> None:
@@ -100,26 +109,24 @@ class ChainDelegate(QStyledItemDelegate):
         wanted = Qt.CheckState.Unchecked if checked else Qt.CheckState.Checked
         return model.setData(model.index(index.row(), 0), wanted, Qt.ItemDataRole.CheckStateRole)
 
-    def _background(self, option: QStyleOptionViewItem, name: str) -> QColor:
-        colours = colours_of(self.view)
-        surface, soft = QColor(colours.surface), QColor(colours.accent_soft)
+    def _background(self, name: str, *, current: bool, hovered: bool) -> QColor:
+        surface, soft = self.view.colours.surface, self.view.colours.accent_soft
         if name == self.view.marked:
-            return soft
-        current = bool(option.state & QStyle.StateFlag.State_Selected) and self.view.hasFocus()
+            return ink(soft)
         if current:
-            return blend(soft, surface, 0.65)
-        return blend(soft, surface, 0.4) if option.state & QStyle.StateFlag.State_MouseOver else surface
+            return tint(soft, surface, 0.65)
+        return tint(soft, surface, 0.4) if hovered else ink(surface)
 
-    def _paint_box(self, painter: QPainter, option: QStyleOptionViewItem, on: bool) -> None:
+    def _paint_box(self, painter: QPainter, row: QRect, on: bool) -> None:
         # Not the style's: its empty box cannot be seen on a dark list.
-        colours, box = colours_of(self.view), QRectF(self._box(option.rect)).adjusted(0.5, 0.5, -0.5, -0.5)
+        colours, box = self.view.colours, QRectF(self._box(row)).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(colours.accent if on else colours.quiet), 1))
-        painter.setBrush(QColor(colours.accent) if on else Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(ink(colours.accent if on else colours.quiet), 1))
+        painter.setBrush(ink(colours.accent) if on else Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(box, 3, 3)
         if on:
             left, top = box.left(), box.top()
-            painter.setPen(QPen(QColor(colours.on_accent), 2))
+            painter.setPen(QPen(ink(colours.on_accent), 2))
             painter.drawPolyline(
                 [QPointF(left + 3, top + 7), QPointF(left + 5.5, top + 9.5), QPointF(left + 10.5, top + 3.5)]
             )
@@ -136,10 +143,11 @@ class ChainList(QListView):
 
     def __init__(self, model: ChainModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._chain = model
+        self.chain = model
         self.marked = ""
         self.dirty = QRegion()
         """What of the viewport is being painted."""
+        self.colours = colours_of(self)
         self._pressed = ""
         self._current = ""
         self.setModel(model)
@@ -166,13 +174,29 @@ class ChainList(QListView):
         if row < 0:
             return
         target = row + by
-        while 0 <= target < self._chain.rowCount() and self.isRowHidden(target):
+        while 0 <= target < self.chain.rowCount() and self.isRowHidden(target):
             target += by
-        self._chain.move(row, target - row)
+        self.chain.move(row, target - row)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        self.dirty = event.region()
-        super().paintEvent(event)
+        """The rows that are dirty in one go, without Qt's asking the model and the delegate for each."""
+        self.dirty, self.colours = event.region(), colours_of(self)
+        delegate = self.itemDelegate()
+        if self.state() == QAbstractItemView.State.DraggingState or not isinstance(delegate, ChainDelegate):
+            super().paintEvent(event)  # which shows where a row would be dropped
+            return
+        viewport, rect = self.viewport(), event.rect()
+        painter = QPainter(viewport)
+        painter.fillRect(rect, self.palette().base())
+        selected, focus = self.selectionModel(), self.hasFocus()
+        pointed = self.indexAt(viewport.mapFromGlobal(QCursor.pos())).row() if viewport.underMouse() else -1
+        for row in range(self.chain.rowCount()):
+            index = self.chain.index(row)
+            place = self.visualRect(index)
+            if place.intersects(rect):
+                current = focus and selected.isSelected(index)
+                delegate.paint_row(painter, place, row, current=current, hovered=row == pointed)
+        painter.end()
 
     def update_figures(self) -> None:
         """Paint only what the delegate says beside the names."""
@@ -190,7 +214,7 @@ class ChainList(QListView):
             self.chosen.emit(self.current_name())
         elif key == Qt.Key.Key_Space and index.isValid():
             checked = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
-            self._chain.switch(self.current_name(), not checked)
+            self.chain.switch(self.current_name(), not checked)
         else:
             super().keyPressEvent(event)
 
@@ -199,7 +223,7 @@ class ChainList(QListView):
     ) -> None:
         """Only paint: Qt would lay all rows out anew and paint a second time, although none changes its height."""
         for row in range(top.row(), bottom.row() + 1):
-            self.update(self._chain.index(row))
+            self.update(self.chain.index(row))
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
         """No search by typing: letters are the window's shortcuts."""
@@ -229,4 +253,4 @@ class ChainList(QListView):
 
     def _restore_current(self) -> None:
         if self._current:
-            self.setCurrentIndex(self._chain.index(self._chain.row_of(self._current)))
+            self.setCurrentIndex(self.chain.index(self.chain.row_of(self._current)))

@@ -86,6 +86,10 @@ class ChainModel(QAbstractListModel):
     def row_of(self, name: str) -> int:
         return self._names.index(name)
 
+    def label(self, name: str) -> str:
+        """A stage's name as people read it."""
+        return tr(STAGES_BY_NAME[name].label)
+
     def is_on(self, name: str) -> bool:
         return self._sampling.runs(STAGES_BY_NAME[name])
 

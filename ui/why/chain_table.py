@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from explorer.i18n import tr
@@ -13,7 +13,7 @@ from ui.format import MINUS, tooltip
 from ui.panels.chain_list import ROW_HEIGHT, ChainDelegate, ChainList
 from ui.panels.common import GRID
 from ui.text.text_line import TextLine
-from ui.theme import Colours, colours_of, figures_font
+from ui.theme import Colours, colours_of, figures_font, ink
 from ui.why.cells import StageCells
 
 _SAMPLES = ("262 144", f"{MINUS}0.0123%", "10.00", f"{MINUS}10.00", "9×10⁻¹⁰")
@@ -50,22 +50,22 @@ def paint_cells(painter: QPainter, rect: QRectF, cells: StageCells, columns: Col
     left, (kept, removed, entropy, score, probability) = columns.edges(rect)
     painter.setFont(line.font)
     if cells.note:
-        painter.setPen(QColor(colours.quiet))
+        painter.setPen(ink(colours.quiet))
         end = entropy if cells.score else probability
         line.right(painter, end, middle, line.elided(cells.note, end - left))
     else:
-        painter.setPen(QColor(colours.text))
+        painter.setPen(ink(colours.text))
         line.right(painter, kept, middle, cells.kept)
         line.right(painter, removed, middle, cells.removed)
-        painter.setPen(QColor(colours.quiet))
+        painter.setPen(ink(colours.quiet))
         line.right(painter, entropy, middle, cells.entropy)
     if cells.gone:
-        painter.setPen(QColor(colours.warning))
+        painter.setPen(ink(colours.warning))
         line.right(painter, probability, middle, f"✕ {cells.score}")
         return
-    painter.setPen(QColor(colours.quiet))
+    painter.setPen(ink(colours.quiet))
     line.right(painter, score, middle, cells.score)
-    painter.setPen(QColor(colours.sampling_text))
+    painter.setPen(ink(colours.sampling_text))
     line.right(painter, probability, middle, cells.probability)
 
 
@@ -84,7 +84,7 @@ class WhyDelegate(ChainDelegate):
     def paint_more(self, painter: QPainter, rect: QRectF, name: str) -> None:
         cells = self.cells.get(name)
         if cells is not None:
-            paint_cells(painter, rect, cells, self.columns, colours_of(self.view))
+            paint_cells(painter, rect, cells, self.columns, self.view.colours)
 
 
 class ChainHeader(QWidget):
@@ -118,15 +118,15 @@ class ChainHeader(QWidget):
         width = self.width() - (bar.width() if bar.isVisible() else 0)
         top = QRectF(0, 0, width, self.height() - ROW_HEIGHT)
         painter.setFont(columns.line.font)
-        painter.setPen(QColor(colours.quiet))
+        painter.setPen(ink(colours.quiet))
         for end, title in zip(columns.edges(top)[1], columns.titles, strict=True):
             columns.line.right(painter, end, top.center().y(), title)
         row = QRectF(0, top.bottom(), width, ROW_HEIGHT)
         painter.setFont(figures_font(self.font()))
-        painter.setPen(QColor(colours.text))
+        painter.setPen(ink(colours.text))
         painter.drawText(row.adjusted(2 * GRID, 0, 0, 0), int(Qt.AlignmentFlag.AlignVCenter), tr("Model"))
         paint_cells(painter, row, self._cells, columns, colours)
-        painter.setPen(QColor(colours.grid))
+        painter.setPen(ink(colours.grid))
         painter.drawLine(row.bottomLeft(), row.bottomRight())
         painter.end()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from explorer.i18n import tr
 from ui.format import tooltip
-from ui.panels.common import GRID, plain_label, push_button
+from ui.panels.common import GRID, push_button
+from ui.text.live_label import LiveLabel
 from ui.text.token_label import Inks, LabelPainter
 from ui.theme import colours_of, figures_font, monospace_font
 
@@ -55,10 +56,10 @@ class WhyHead(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.name = TokenName()
-        self.model = plain_label(wrap=False)
-        self.sampling = plain_label(wrap=False)
-        self.verdict = plain_label()
-        self.detail = plain_label(quiet=True)
+        self.model = LiveLabel(right=True)
+        self.sampling = LiveLabel(right=True)
+        self.verdict = LiveLabel(wrap=True)
+        self.detail = LiveLabel(wrap=True, quiet=True)
         self.keep = push_button(
             tr("Keep it"),
             tr("Relax the filters just as far as it takes for this token to stay."),
@@ -90,9 +91,11 @@ class WhyHead(QWidget):
             (self.verdict, verdict),
             (self.detail, detail),
         ):
-            _set_text(label, text)
+            label.set_text(text)
             label.setVisible(bool(text))
-        self.detail.setToolTip(tooltip(detail_tip) if detail_tip else "")
+        tip = tooltip(detail_tip) if detail_tip else ""
+        if tip != self.detail.toolTip():
+            self.detail.setToolTip(tip)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -102,12 +105,5 @@ class WhyHead(QWidget):
     def _dress(self) -> None:
         colours = colours_of(self)
         for label, ink in ((self.model, colours.model_text), (self.sampling, colours.sampling_text)):
-            palette = QPalette(label.palette())
-            palette.setColor(QPalette.ColorRole.WindowText, QColor(ink))
-            label.setPalette(palette)
+            label.set_ink(QColor(ink))
             label.setFont(figures_font(self.font()))
-
-
-def _set_text(label: QLabel, text: str) -> None:
-    if label.text() != text:
-        label.setText(text)

@@ -16,6 +16,7 @@ from ui.format import percent, token_label, tooltip
 from ui.panels.chain_editor import ChainEditor
 from ui.panels.chain_model import ChainModel
 from ui.panels.common import GRID, describe, plain_label
+from ui.text.live_label import LiveLabel
 from ui.why.aside import Aside, look_aside
 from ui.why.cells import StageCells, model_cells, stage_cells
 from ui.why.chain_table import ChainHeader, WhyDelegate
@@ -58,7 +59,7 @@ class WhyPanel(AnalysedPanel):
         self.table.setItemDelegate(self.delegate)
         self.header = ChainHeader(self.delegate)
         self.all_button = QToolButton()
-        self.order_label = plain_label(quiet=True)
+        self.order_label = LiveLabel(wrap=True, quiet=True)
         self.message = plain_label(quiet=True)
         self._build()
         chain.report = self._lines
@@ -175,11 +176,12 @@ class WhyPanel(AnalysedPanel):
         if self._aside is None:
             # The lines stay, so that nothing jumps while a control moves; what they said is not true any more.
             others = (name for name in ORDERS if name != distribution.trace.sampling.order)
-            self.order_label.setText("\n".join(waiting_text(name) for name in others))
-            self.order_label.setToolTip("")
+            self.order_label.set_text("\n".join(waiting_text(name) for name in others))
+            if self.order_label.toolTip():
+                self.order_label.setToolTip("")
             return
         effects, lines = self._aside.orders, list[str]()
-        self.order_label.setText("\n".join(order_text(effect) for effect in effects))
+        self.order_label.set_text("\n".join(order_text(effect) for effect in effects))
         for effect in effects:
             lines += [order_text(effect), *order_lines(effect, self.vocabulary, truncated=distribution.truncated)]
         self.order_label.setToolTip(tooltip(*lines))

@@ -42,7 +42,7 @@ class TopP(Stage):
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
         scores, threshold = live.scores, np.float32(1 - values.number("top_p"))
-        mass = live.derived(self.name, lambda: cumulative(live.ascending_probabilities[::-1])[::-1])
+        mass = live.derived(self.name, lambda: cumulative(live.ascending_probabilities)[::-1])
         border = len(mass) - int(np.searchsorted(mass[::-1], threshold, side="right"))
         compared = mass
         if 0 < border < len(mass) and scores[border - 1] == scores[border]:

@@ -1,0 +1,107 @@
+"""A label whose text changes with a moving control, sixty times a second."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from explorer.i18n import tr
+
+_WRAPPED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop)
+_LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
+_ONE_LINE = int(Qt.TextFlag.TextSingleLine | Qt.AlignmentFlag.AlignVCenter)
+
+
+class LiveLabel(QWidget):
+    """Plain text that costs its own pixels and no more.
+
+    A QLabel asks for a new layout of the whole window with every text, and being transparent has all that lies behind
+    it painted again. This one is opaque, and asks for another place only where a text needs more room than any before
+    (one line, so that nothing beside it trembles) or another number of lines (``wrap``).
+    """
+
+    def __init__(
+        self, parent: QWidget | None = None, *, wrap: bool = False, quiet: bool = False, right: bool = False
+    ) -> None:
+        """``quiet``: in the ink of what matters less; ``right``: one line that ends at the right edge."""
+        super().__init__(parent)
+        self._text = ""
+        self._wrap = wrap
+        self._flags = _WRAPPED if wrap else _ONE_LINE | int(_RIGHT if right else _LEFT)
+        self._widest = 0
+        self._ink: QColor | None = None
+        self._role = QPalette.ColorRole.PlaceholderText if quiet else QPalette.ColorRole.WindowText
+        self.setAutoFillBackground(True)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        if wrap:
+            policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+            policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        copy = QAction(tr("Copy"), self)
+        copy.triggered.connect(self._copy)
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def text(self) -> str:
+        return self._text
+
+    def set_text(self, text: str) -> None:
+        """Show another text."""
+        if text == self._text:
+            return
+        before = self._needed()
+        self._text = text
+        if not self._wrap:
+            self._widest = max(self._widest, self.fontMetrics().horizontalAdvance(text))
+        if self._needed() != before:
+            self.updateGeometry()
+        self.update()
+
+    def set_ink(self, colour: QColor | None) -> None:
+        """The colour of the text; None for the palette's."""
+        self._ink = colour
+        self.update()
+
+    def hasHeightForWidth(self) -> bool:
+        return self._wrap
+
+    def heightForWidth(self, width: int) -> int:
+        return self._height(width) if self._wrap else -1
+
+    def sizeHint(self) -> QSize:
+        margins = self.contentsMargins()
+        wide = margins.left() + margins.right()
+        if self._wrap:
+            return QSize(wide, self._height(self.width()))
+        return QSize(self._widest + wide, self.fontMetrics().height() + margins.top() + margins.bottom())
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self._role) if self._ink is None else self._ink)
+        painter.drawText(self.contentsRect(), self._flags, self._text)
+        painter.end()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._widest = 0 if self._wrap else self.fontMetrics().horizontalAdvance(self._text)
+            self.updateGeometry()
+
+    def _needed(self) -> int:
+        """Of its extents the one that a text decides."""
+        return self._height(self.width()) if self._wrap else self._widest
+
+    def _height(self, width: int) -> int:
+        margins = self.contentsMargins()
+        room = QRect(0, 0, max(1, width - margins.left() - margins.right()), 1 << 16)
+        metrics: QFontMetrics = self.fontMetrics()
+        height = metrics.boundingRect(room, _WRAPPED, self._text).height() if self._text else metrics.height()
+        return height + margins.top() + margins.bottom()
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._text)
