@@ -14,6 +14,7 @@ from torch import Tensor
 
 from explorer.models.base import Logits
 from explorer.models.calibration import PassSpeed, Threads
+from explorer.models.output_head import quick_head
 from explorer.models.prefix_cache import CacheStats
 from explorer.models.tree_attention import RowLimits
 from explorer.progress import CancelToken
@@ -193,7 +194,8 @@ class CausalModel:
             arguments["logits_to_keep"] = kept.tolist() if self._spread else kept.to(self.device)
         if self.threads is not None:
             _use_threads(self.threads.for_pass(ids.numel()))
-        logits: Tensor = self.model(**arguments, return_dict=True).logits
+        with quick_head(self.model):
+            logits: Tensor = self.model(**arguments, return_dict=True).logits
         if kept is not None and not head_selects:
             logits = logits[:, kept.to(logits.device)]
         values: Logits = logits.float().cpu().numpy()
