@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+from functools import lru_cache
 from typing import Literal
 
 from explorer.i18n import N_, tr
@@ -39,11 +40,8 @@ def percent(probability: float) -> str:
         return power_of_ten(math.log(probability))
     if probability >= 1:
         return "100%"
-    rounded = float(f"{100 * probability:.2e}")
-    if rounded >= 100:
-        return ">99.9%"
-    decimals = max(0, 2 - math.floor(math.log10(rounded)))
-    return f"{rounded:.{decimals}f}%"
+    digits = f"{100 * probability:#.3g}"
+    return ">99.9%" if digits.startswith("100") else f"{digits}%"
 
 
 def power_of_ten(logprob: float, decimals: int = 2) -> str:
@@ -53,9 +51,14 @@ def power_of_ten(logprob: float, decimals: int = 2) -> str:
     decimal = logprob / math.log(10)
     exponent = math.floor(decimal)
     mantissa = f"{10 ** (decimal - exponent):.{decimals}f}"
-    if float(mantissa) == 10:
+    if mantissa.startswith("10"):
         mantissa, exponent = f"{1:.{decimals}f}", exponent + 1
-    return f"{mantissa}×10{str(exponent).translate(_SUPERSCRIPTS)}"
+    return f"{mantissa}×10{_raised(exponent)}"
+
+
+@lru_cache(maxsize=1024)
+def _raised(exponent: int) -> str:
+    return str(exponent).translate(_SUPERSCRIPTS)
 
 
 def path_probability(logprob: float) -> str:

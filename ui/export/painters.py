@@ -20,7 +20,7 @@ _SHARPNESS = 8.0  # pixels of a coloured character for every pixel on the screen
 
 
 class FilePainter(QPainter):
-    """Every node begins with a transform: that is where progress is told, and where a cancelled picture ends."""
+    """With every text progress is told, and a cancelled picture ends."""
 
     def __init__(self, device: QPaintDevice, work: Work) -> None:
         super().__init__(device)
@@ -33,11 +33,14 @@ class FilePainter(QPainter):
         super().setTransform(base)
 
     def setTransform(self, transform: QTransform, combine: bool = False) -> None:
-        self._work.step()
         super().setTransform(transform * (self.transform() if combine else self._base))
 
     def resetTransform(self) -> None:
         super().setTransform(self._base)
+
+    def drawText(self, *arguments: Any) -> None:  # type: ignore[override]
+        self._work.step()
+        super().drawText(*arguments)
 
 
 class PdfPainter(FilePainter):

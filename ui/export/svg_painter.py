@@ -9,102 +9,50 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, NoReturn
 
 from PySide6.QtCore import QBuffer, QIODevice, QLineF, QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import (
-    QBrush,
-    QColor,
-    QFont,
-    QFontInfo,
-    QFontMetricsF,
-    QGradient,
-    QImage,
-    QLinearGradient,
-    QPainter,
-    QPainterPath,
-    QPen,
-    QPolygonF,
-    QTransform,
-)
+from PySide6.QtGui import QBrush, QColor, QFont, QImage, QPainter, QPainterPath, QPen, QPolygonF, QTransform
 
-from ui.export.svg_words import alpha, box, family, number, path_data, points_of, xml_text
+from ui.export.svg_style import Paint, SvgFont, SvgStyles, Write
+from ui.export.svg_words import alpha, box, number, path_data, points_of
 
-Write = Callable[[str], None]
-Paint = QBrush | QColor | QGradient | Qt.BrushStyle | Qt.GlobalColor
-
-_CAPS = {
-    Qt.PenCapStyle.FlatCap: "butt",
-    Qt.PenCapStyle.SquareCap: "square",
-    Qt.PenCapStyle.RoundCap: "round",
-}
-_JOINS = {
-    Qt.PenJoinStyle.BevelJoin: "bevel",
-    Qt.PenJoinStyle.RoundJoin: "round",
-}
-_GENERIC = {True: "monospace", False: "sans-serif"}
 _CENTRE, _RIGHT = Qt.AlignmentFlag.AlignHCenter.value, Qt.AlignmentFlag.AlignRight.value
 _MIDDLE, _BOTTOM = Qt.AlignmentFlag.AlignVCenter.value, Qt.AlignmentFlag.AlignBottom.value
 
 
 @dataclass(slots=True)
 class _State:
-    """What `QPainter.save` keeps. Pen and brush are as they were given; most are plain colours."""
+    """What `QPainter.save` keeps. Pen and brush are as they were given; most are plain colours. The attributes that
+    they make are None until something needs them."""
 
     pen: QPen | QColor
     brush: Paint
     font: QFont
     transform: QTransform
     opacity: float
-
-
-@dataclass(slots=True)
-class _Font:
-    """A font as attributes, and what was measured in it."""
-
-    font: QFont
-    attributes: str
-    metrics: QFontMetricsF
-    widths: dict[str, float]
-    ends: dict[str, str]
-
-    def width(self, text: str) -> float:
-        known = self.widths.get(text)
-        if known is None:
-            known = self.widths[text] = self.metrics.horizontalAdvance(text)
-        return known
-
-    def end_of(self, text: str) -> str:
-        """A text element from the length it has here on, so that another viewer's font does not run out of its box."""
-        known = self.ends.get(text)
-        if known is None:
-            length = f' textLength="{number(self.width(text))}"' if len(text) > 1 else ""
-            space = ' xml:space="preserve"' if "  " in text or text[0] == " " or text[-1] == " " else ""
-            known = self.ends[text] = f"{length}{space}>{xml_text(text)}</text>"
-        return known
+    stroke: str | None = None
+    fill: str | None = None
+    letters: str | None = None
+    written: SvgFont | None = None
 
 
 class SvgPainter(QPainter):
     """Takes the calls of a `QPainter` and writes elements. Never active as a `QPainter`: nothing reaches Qt."""
 
     def __init__(self, write: Write, font: QFont, step: Callable[[], None] = lambda: None) -> None:
-        """``step`` is called at every transform, which is where a node begins."""
+        """``step`` is called at every text."""
         super().__init__()
         self._write = write
         self._step = step
+        self._styles = SvgStyles(write)
         self._state = _State(QColor("black"), Qt.BrushStyle.NoBrush, QFont(font), QTransform(), 1.0)
         self._saved: list[_State] = []
         self._base = QTransform()
         self._group = ""
         self._moved = False
-        self._stroke: str | None = None  # None: to be worked out when a shape needs it
-        self._fill: str | None = None
-        self._colours: dict[tuple[str, int], str] = {}
-        self._pens: dict[int, list[tuple[QPen, str]]] = {}
-        self._definitions = 0
+        self._clips = 0
         self._clipped = False
-        self._fonts: list[_Font] = []
 
     # --- state -------------------------------------------------------------------------------------------------------
 
@@ -113,22 +61,24 @@ class SvgPainter(QPainter):
 
     def restore(self) -> None:
         self._state = self._saved.pop()
-        self._stroke = self._fill = None
         self._moved = True
 
     def setRenderHint(self, *_: Any) -> None:
         """How smooth it is, the viewer decides."""
 
     def setPen(self, pen: QPen | QColor | Qt.PenStyle | Qt.GlobalColor) -> None:  # type: ignore[override]
-        self._state.pen = pen if isinstance(pen, QColor) else QPen(pen)
-        self._stroke = None
+        state = self._state
+        if isinstance(pen, QColor):
+            state.pen, state.stroke = pen, None
+        else:
+            state.pen, state.stroke = self._styles.pen(pen if isinstance(pen, QPen) else QPen(pen))
+        state.letters = None
 
     def setBrush(self, brush: Paint) -> None:  # type: ignore[override]
-        self._state.brush = brush
-        self._fill = None
+        self._state.brush, self._state.fill = brush, None
 
     def setFont(self, font: QFont) -> None:  # type: ignore[override]
-        self._state.font = font
+        self._state.font, self._state.written, self._state.letters = font, None, None
 
     def setOpacity(self, opacity: float) -> None:
         self._state.opacity = opacity
@@ -155,7 +105,6 @@ class SvgPainter(QPainter):
         self._move(self._base)
 
     def setTransform(self, transform: QTransform, combine: bool = False) -> None:
-        self._step()
         self._move(transform * (self._state.transform if combine else self._base))
 
     def resetTransform(self) -> None:
@@ -176,8 +125,8 @@ class SvgPainter(QPainter):
         if self._clipped:
             _refuse("a clip within a clip")
         self.close_group()
-        self._definitions += 1
-        name, area = f"clip{self._definitions}", box(self._state.transform.mapRect(rect))
+        self._clips += 1
+        name, area = f"clip{self._clips}", box(self._state.transform.mapRect(rect))
         self._write(f'<clipPath id="{name}"><rect {area}/></clipPath><g clip-path="url(#{name})">')
         self._clipped = True
 
@@ -202,7 +151,7 @@ class SvgPainter(QPainter):
         self._shape(f'<rect {box(rect)} rx="{number(x_radius)}" ry="{number(y_radius)}"')
 
     def fillRect(self, rect: QRectF | QRect, brush: Paint) -> None:  # type: ignore[override]
-        self._element(f"<rect {box(rect)}{self._fill_attributes(brush)}/>")
+        self._element(f"<rect {box(rect)}{self._styles.brush(brush)}/>")
 
     def drawEllipse(self, *where: Any) -> None:
         if len(where) == 3:
@@ -222,7 +171,7 @@ class SvgPainter(QPainter):
         self._shape(f'<polygon points="{points_of(points)}"')
 
     def drawPolyline(self, points: QPolygonF | Sequence[QPointF], *_: Any) -> None:  # type: ignore[override]
-        self._element(f'<polyline points="{points_of(points)}" fill="none"{self._stroke_attributes()}/>')
+        self._element(f'<polyline points="{points_of(points)}" fill="none"{self._stroke()}/>')
 
     def drawLine(self, *ends: Any) -> None:
         line = ends[0] if len(ends) == 1 else QLineF(*ends)
@@ -232,7 +181,7 @@ class SvgPainter(QPainter):
         data = "".join(
             f"M{number(line.x1())} {number(line.y1())}L{number(line.x2())} {number(line.y2())}" for line in lines
         )
-        self._element(f'<path d="{data}" fill="none"{self._stroke_attributes()}/>')
+        self._element(f'<path d="{data}" fill="none"{self._stroke()}/>')
 
     def drawImage(self, where: QRectF | QPointF | QRect, image: QImage, *_: Any) -> None:  # type: ignore[override]
         size = image.deviceIndependentSize()
@@ -246,46 +195,30 @@ class SvgPainter(QPainter):
     # --- text --------------------------------------------------------------------------------------------------------
 
     def drawText(self, *arguments: Any) -> None:  # type: ignore[override]
+        self._step()
         where, text = arguments[0], arguments[-1]
-        font = self._font_of(self._state.font)
-        if isinstance(where, (QPointF, QPoint)):
-            self._text(where.x(), where.y(), text, font)
-            return
-        if len(arguments) != 3 or not isinstance(where, (QRectF, QRect)):
-            _refuse("this way of QPainter.drawText")
-        flags, left, top, height = int(arguments[1]), where.x(), where.y(), font.metrics.height()
-        if flags & _CENTRE:
-            left += (where.width() - font.width(text)) / 2
-        elif flags & _RIGHT:
-            left += where.width() - font.width(text)
-        if flags & _MIDDLE:
-            top += (where.height() - height) / 2
-        elif flags & _BOTTOM:
-            top += where.height() - height
-        self._text(left, top + font.metrics.ascent(), text, font)
-
-    def _text(self, x: float, y: float, text: str, font: _Font) -> None:
         if not text:
             return
-        pen = self._state.pen
-        ink = self._colour("fill", pen if isinstance(pen, QColor) else pen.color())
-        self._element(f'<text x="{number(x)}" y="{number(y)}"{font.attributes}{ink}{font.end_of(text)}')
+        font, letters = self._letters()
+        if isinstance(where, (QPointF, QPoint)):
+            x, y = where.x(), where.y()
+        elif len(arguments) == 3 and isinstance(where, (QRectF, QRect)):
+            x, y = _begun(QRectF(where), int(arguments[1]), font.width(text), font)
+        else:
+            _refuse("this way of QPainter.drawText")
+        self._element(f'<text x="{number(x)}" y="{number(y)}"{letters}{font.end_of(text)}')
 
-    def _font_of(self, font: QFont) -> _Font:
-        for known in self._fonts:
-            if known.font == font:
-                return known
-        info = QFontInfo(font)
-        families = f"{family(info.family())}, {_GENERIC[info.fixedPitch()]}"
-        attributes = f' font-family="{escape(families)}" font-size="{number(info.pixelSize())}"'
-        if font.weight() != QFont.Weight.Normal:
-            attributes += f' font-weight="{int(font.weight())}"'
-        if font.italic():
-            attributes += ' font-style="italic"'
-        if any(tag.toString() == "tnum" for tag in font.featureTags()):
-            attributes += ' font-variant-numeric="tabular-nums"'
-        self._fonts.append(_Font(QFont(font), attributes, QFontMetricsF(font), {}, {}))
-        return self._fonts[-1]
+    def _letters(self) -> tuple[SvgFont, str]:
+        """The font, and the attributes of its letters, colour included."""
+        state = self._state
+        font = state.written
+        if font is None:
+            font = state.written = self._styles.font(state.font)
+        letters = state.letters
+        if letters is None:
+            colour = state.pen if isinstance(state.pen, QColor) else state.pen.color()
+            letters = state.letters = font.attributes + self._styles.colour("fill", colour)
+        return font, letters
 
     # --- elements ----------------------------------------------------------------------------------------------------
 
@@ -302,20 +235,31 @@ class SvgPainter(QPainter):
         self._moved = True
 
     def _shape(self, begun: str) -> None:
-        if self._fill is None:
-            self._fill = self._fill_attributes(self._state.brush) or ' fill="none"'
-        self._element(f"{begun}{self._fill}{self._stroke_attributes()}/>")
+        state = self._state
+        if state.fill is None:
+            state.fill = self._styles.brush(state.brush) or ' fill="none"'
+        self._element(f"{begun}{state.fill}{self._stroke()}/>")
+
+    def _stroke(self) -> str:
+        state = self._state
+        if state.stroke is None:
+            _, state.stroke = self._styles.pen(QPen(state.pen))
+        return state.stroke
 
     def _element(self, element: str) -> None:
         if self._moved:
-            group = self._group_attributes()
-            if group != self._group:
-                self.close_group()
-                if group:
-                    self._write(f"<g{group}>")
-                self._group = group
-            self._moved = False
+            self._regroup()
         self._write(element)
+
+    def _regroup(self) -> None:
+        """What follows lies elsewhere."""
+        group = self._group_attributes()
+        if group != self._group:
+            self.close_group()
+            if group:
+                self._write(f"<g{group}>")
+            self._group = group
+        self._moved = False
 
     def _group_attributes(self) -> str:
         matrix, opacity = self._state.transform, alpha("opacity", self._state.opacity)
@@ -328,72 +272,19 @@ class SvgPainter(QPainter):
             return f' transform="translate({dx} {dy})"{opacity}' if matrix.dx() or matrix.dy() else opacity
         return f' transform="translate({dx} {dy}) scale({x_scale:.5g})"{opacity}'
 
-    def _colour(self, role: str, colour: QColor) -> str:
-        key = role, colour.rgba()
-        known = self._colours.get(key)
-        if known is None:
-            opacity = alpha("opacity" if role == "stop" else f"{role}-opacity", colour.alphaF())
-            known = self._colours[key] = f' {role}="{colour.name()}"{opacity}'
-        return known
 
-    def _stroke_attributes(self) -> str:
-        if self._stroke is None:
-            pen = self._state.pen
-            self._stroke = self._stroke_of(QPen(pen) if isinstance(pen, QColor) else pen)
-        return self._stroke
-
-    def _stroke_of(self, pen: QPen) -> str:
-        """What a pen is in SVG; asked for as often as there are shapes, but there are few pens."""
-        alike = self._pens.setdefault(pen.color().rgba(), [])
-        for known, text in alike:
-            if known == pen:
-                return text
-        text = self._written_pen(pen)
-        alike.append((QPen(pen), text))
-        return text
-
-    def _written_pen(self, pen: QPen) -> str:
-        style, cap, join = pen.style(), pen.capStyle(), pen.joinStyle()
-        if style == Qt.PenStyle.NoPen:
-            return ""
-        width = pen.widthF() or 1.0
-        text = self._colour("stroke", pen.color())
-        if width != 1:
-            text += f' stroke-width="{number(width)}"'
-        if style != Qt.PenStyle.SolidLine:
-            text += f' stroke-dasharray="{" ".join(number(part * width) for part in pen.dashPattern())}"'
-        # SVG's own are butt and miter. A closed line without dashes has no ends.
-        if cap != Qt.PenCapStyle.FlatCap:
-            text += f' stroke-linecap="{_CAPS[cap]}"'
-        if join in _JOINS:
-            text += f' stroke-linejoin="{_JOINS[join]}"'
-        return text
-
-    def _fill_attributes(self, brush: Paint) -> str:
-        if isinstance(brush, QColor):
-            return self._colour("fill", brush)
-        brush = QBrush(brush)
-        style = brush.style()
-        if style == Qt.BrushStyle.NoBrush:
-            return ""
-        if style == Qt.BrushStyle.SolidPattern:
-            return self._colour("fill", brush.color())
-        gradient = brush.gradient()
-        if not isinstance(gradient, QLinearGradient):
-            _refuse(f"brush {style.name}")
-        return f' fill="url(#{self._define(gradient)})"'
-
-    def _define(self, gradient: QLinearGradient) -> str:
-        """Write a gradient and return its name."""
-        self._definitions += 1
-        name = f"gradient{self._definitions}"
-        start, end = gradient.start(), gradient.finalStop()
-        line = f'x1="{number(start.x())}" y1="{number(start.y())}" x2="{number(end.x())}" y2="{number(end.y())}"'
-        stops = "".join(
-            f'<stop offset="{place:.4g}" stop-color="{QColor(colour).name()}"/>' for place, colour in gradient.stops()
-        )
-        self._write(f'<linearGradient id="{name}" gradientUnits="userSpaceOnUse" {line}>{stops}</linearGradient>')
-        return name
+def _begun(rect: QRectF, flags: int, width: float, font: SvgFont) -> tuple[float, float]:
+    """Where a text that is aligned in a rectangle begins, on its baseline."""
+    left, top, height = rect.x(), rect.y(), font.metrics.height()
+    if flags & _CENTRE:
+        left += (rect.width() - width) / 2
+    elif flags & _RIGHT:
+        left += rect.width() - width
+    if flags & _MIDDLE:
+        top += (rect.height() - height) / 2
+    elif flags & _BOTTOM:
+        top += rect.height() - height
+    return left, top + font.metrics.ascent()
 
 
 def _refuse(what: str) -> NoReturn:

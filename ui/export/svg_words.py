@@ -17,7 +17,8 @@ _UNWRITABLE = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 @lru_cache(maxsize=8192)  # within a box the same few coordinates come again and again
 def number(value: float) -> str:
     """A coordinate with at most two decimals."""
-    return f"{round(value, 2) + 0.0:.9g}"
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
 
 
 @lru_cache(maxsize=4096)
@@ -38,8 +39,9 @@ def alpha(name: str, value: float) -> str:
 
 def box(rect: QRectF | QRect) -> str:
     """The attributes of a rectangle's place and size."""
-    place = f'x="{number(rect.x())}" y="{number(rect.y())}"'
-    return f'{place} width="{number(rect.width())}" height="{number(rect.height())}"'
+    sides: tuple[float, float, float, float] = rect.getRect()  # type: ignore[assignment]  # one call for four
+    x, y, width, height = sides
+    return f'x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}"'
 
 
 def points_of(points: QPolygonF | Sequence[QPointF]) -> str:

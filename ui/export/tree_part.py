@@ -51,8 +51,8 @@ class TreePart:
 
     @property
     def steps(self) -> int:
-        """About how often painting it begins a node or a text beside it."""
-        return 3 * len(self.frame.boxes) if self.frame.with_text else 1
+        """About how many texts it has: tokens, and figures beside them."""
+        return 3 * self.node_count if self.frame.with_text else 1
 
     def paint(self, painter: QPainter, pixel_ratio: float | None) -> None:
         """Paint it at the origin; ``pixel_ratio`` is how fine the pixels of an overview are, None where there are none

@@ -10,7 +10,7 @@ from explorer.progress import CancelToken, Progress, ProgressCallback, ignore_pr
 PAINTING = N_("Painting the picture")
 WRITING = N_("Writing the file")
 _EVERY = 64
-_YIELD_EVERY = 8
+_YIELD_SECONDS = 0.0015
 
 
 class Work:
@@ -21,6 +21,7 @@ class Work:
         self._progress = progress
         self._done = 0
         self._total = 1
+        self._yielded = time.perf_counter()
 
     def begin(self, total: int) -> None:
         """A painting of about ``total`` steps begins."""
@@ -29,8 +30,9 @@ class Work:
 
     def step(self) -> None:
         self._done += 1
-        if self._done % _YIELD_EVERY == 0:
+        if time.perf_counter() - self._yielded > _YIELD_SECONDS:
             time.sleep(0)  # the window's thread need not wait for its turn until it is given it
+            self._yielded = time.perf_counter()
         if self._done % _EVERY == 0:
             self._report()
 

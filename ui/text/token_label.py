@@ -100,6 +100,7 @@ class LabelPainter:
         self._placed: dict[tuple[str, bool, float], tuple[PlacedRun, ...]] = {}
         self._widths: dict[tuple[str, bool], float] = {}
         self.height = self._metrics.height()
+        self._drop = (self._metrics.ascent() - self._metrics.descent()) / 2  # of the baseline below the middle
 
     def width(self, label: str, special: bool = False) -> float:
         """The width in px a label takes when nothing is left out."""
@@ -121,14 +122,14 @@ class LabelPainter:
         if special:
             self._paint_pill(painter, rect, runs[-1].left + runs[-1].width + 2 * _PILL_PADDING, inks)
             left += _PILL_PADDING
-        baseline = rect.center().y() + (self._metrics.ascent() - self._metrics.descent()) / 2
+        middle = rect.top() + rect.height() / 2
         for run in runs:
             if run.kind == "hex":
-                self._paint_chip(painter, QPointF(left + run.left, rect.center().y()), run, inks)
+                self._paint_chip(painter, QPointF(left + run.left, middle), run, inks)
             else:
                 painter.setFont(self.font)
                 painter.setPen(inks.quiet if run.kind == "mark" else inks.strong)
-                painter.drawText(QPointF(left + run.left, baseline), run.text)
+                painter.drawText(QPointF(left + run.left, middle + self._drop), run.text)
 
     def _paint_pill(self, painter: QPainter, rect: QRectF, width: float, inks: Inks) -> None:
         height = min(rect.height() - 2, self._metrics.height() + 2)

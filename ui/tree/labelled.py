@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 
-from explorer.tree import ROOT
+from explorer.tree import ROOT, HowChosen
 from ui.format import ELLIPSIS
 from ui.text.token_label import Inks
 from ui.theme import blend, figures_font
@@ -25,6 +26,19 @@ UNSEEN_WIDTH = 3.0
 _FADED_INK = 0.62  # of the text colour on branches that are excluded
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How tokens of one colour are painted; made once for all that have it."""
+
+    tint: QColor
+    inks: Inks
+    border: QPen
+    dashed: QPen
+    """The border of a forced token."""
+    phrase: QPen
+    """The border of a phrase that begins with such a token."""
+
+
 class LabelledBoxes:
     """Paints the boxes of one `Frame`. Every box is painted in px at scale 1, the painter moved to it and scaled."""
 
@@ -33,36 +47,42 @@ class LabelledBoxes:
         self._frame = frame
         colours = frame.colours
         self._surface, self._text = QColor(colours.surface), QColor(colours.text)
+        self._window, self._quiet = QColor(colours.window), QColor(colours.quiet)
         self._accent, self._border = QColor(colours.accent), QColor(colours.border)
-        self._count_font = figures_font(frame.labels.font, 0.78)
-        heads = frame.plan.heads[frame.boxes]
-        tails = frame.outline.tail[heads].astype(np.int64)
-        tokens = frame.tokens_in(heads.tolist())
-        self._places = dict(zip(tokens.tolist(), frame.node_colours.places(tokens).tolist(), strict=True))
-        self._faded = dict(zip(tokens.tolist(), frame.reading.excluded(tokens).tolist(), strict=True))
-        self._unseen = dict(zip(heads.tolist(), frame.reading.unseen(tails).tolist(), strict=True))
+        self._seen = QColor(colours.model_text)
+        self._count_font, self._count_pen = figures_font(frame.labels.font, 0.78), QPen(self._border, 1)
+        self._heads = frame.plan.heads[frame.boxes]
+        self._tails = frame.outline.tail[self._heads].astype(np.int64)
+        tokens = frame.tokens_in(self._heads.tolist())
+        keys = zip(frame.node_colours.places(tokens).tolist(), frame.reading.excluded(tokens).tolist(), strict=True)
+        self._keys: dict[int, tuple[int, bool]] = dict(zip(tokens.tolist(), keys, strict=True))
+        self._looks: dict[tuple[int, bool], _Look] = {}
+        self._around = {*frame.current_heads, *frame.overlay.marks}  # boxes with outlines of their own
+        self._around.update(int(frame.outline.head[node]) for node in frame.outline.folded if node in frame.outline)
 
     def paint(self) -> None:
         """All boxes in sight."""
         frame = self._frame
         scale = frame.text_scale
-        left, top, width, height = (values.tolist() for values in frame.rects(frame.boxes))
-        heads = frame.plan.heads[frame.boxes].tolist()
-        for head, x, y, w, h in zip(heads, left, top, width, height, strict=True):
+        unseen = np.where(frame.mirror.children[self._tails] > 0, frame.reading.unseen(self._tails), np.nan)
+        columns = (self._heads, self._tails, unseen, *frame.rects(frame.boxes))
+        rows = zip(*(values.tolist() for values in columns), strict=True)
+        for head, tail, missing, x, y, width, height in rows:
             self._painter.setTransform(QTransform(scale, 0, 0, scale, x, y))
-            self._paint_box(head, QRectF(0, 0, w / scale, h / scale))
+            box = QRectF(0, 0, width / scale, height / scale)
+            if head in self._around:
+                self._paint_outlines(head, box)
+            if tail == head:
+                self._paint_single(head, box)
+            else:
+                self._paint_phrase(head, box)
+            if missing == missing:
+                self._paint_unseen(missing, box)
+            if head in frame.overlay.marks or head in frame.annotations:
+                self._paint_signs(head, box)
         self._painter.resetTransform()
 
     # --- the box -----------------------------------------------------------------------------------------------------
-
-    def _paint_box(self, head: int, box: QRectF) -> None:
-        self._paint_outlines(head, box)
-        if self._frame.outline.tail[head] == head:
-            self._paint_single(head, box)
-        else:
-            self._paint_phrase(head, box)
-        self._paint_unseen(head, box)
-        self._paint_signs(head, box)
 
     def _paint_outlines(self, head: int, box: QRectF) -> None:
         """Around the box: the path it lies on, and the mark of the overlay."""
@@ -95,94 +115,97 @@ class LabelledBoxes:
 
     def _paint_single(self, head: int, box: QRectF) -> None:
         frame, painter = self._frame, self._painter
-        colour = self._colour(head)
-        pen = QPen(colour, 1.25)
-        if head != ROOT and bool(frame.mirror.forced[head]):
-            pen.setDashPattern(DASHES)
-        tint = self._tint(head)
-        painter.setPen(pen)
-        painter.setBrush(tint)
+        look = self._look(head)
+        painter.setPen(look.dashed if head != ROOT and frame.mirror.forced[head] else look.border)
+        painter.setBrush(look.tint)
         painter.drawRoundedRect(box, 6, 6)
-        inks = self._inks(head, tint)
-        inner = box.adjusted(BOX_PADDING, 0, -BOX_PADDING + 2, 0)
+        width, height = box.width(), box.height()
+        inner = QRectF(BOX_PADDING, 0, width - 2 * BOX_PADDING + 2, height)
         if head == ROOT:
-            frame.labels.painter.paint(painter, inner, frame.prompt_label, False, inks)
+            frame.labels.painter.paint(painter, inner, frame.prompt_label, False, look.inks)
             return
         token_id = int(frame.mirror.token[head])
         label, special = frame.labels.of(token_id), frame.labels.is_special(token_id)
-        frame.labels.painter.paint(painter, inner, label, special, inks)
-        at = QPointF(box.center().x(), box.top()) if frame.down else QPointF(box.left(), box.center().y())
-        paint_how(painter, at, SIGN_SIZE, HOWS[int(frame.mirror.how[head])], inks.strong, self._surface)
+        frame.labels.painter.paint(painter, inner, label, special, look.inks)
+        at = QPointF(width / 2, 0.0) if frame.down else QPointF(0.0, height / 2)
+        paint_how(painter, at, SIGN_SIZE, HOWS[frame.mirror.how[head]], look.inks.strong, self._surface)
 
-    def _colour(self, node_id: int) -> QColor:
-        if node_id == ROOT and not self._frame.node_colours.of_nodes:
-            return self._border
-        if node_id in self._places:
-            colours = self._frame.node_colours
-            return (colours.faded if self._faded[node_id] else colours.palette)[self._places[node_id]]
-        return self._frame.node_colours.colour_of(node_id)
+    def _look(self, node_id: int) -> _Look:
+        key = self._keys.get(node_id) or self._key_of(node_id)
+        if node_id == ROOT:  # which may have a look of its own
+            return self._new_look(node_id, *key)
+        look = self._looks.get(key)
+        if look is None:
+            look = self._looks[key] = self._new_look(node_id, *key)
+        return look
 
-    def _tint(self, node_id: int) -> QColor:
-        if node_id == ROOT and not self._frame.node_colours.of_nodes:
-            return QColor(self._frame.colours.window)
-        return _blended(self._colour(node_id).rgb(), self._surface.rgb(), TINT_SHARE)
+    def _key_of(self, node_id: int) -> tuple[int, bool]:
+        """The place in the palette, and whether it is the faded one, of a token that is not written."""
+        ids = np.array([node_id], dtype=np.int64)
+        return int(self._frame.node_colours.places(ids)[0]), bool(self._frame.reading.excluded(ids)[0])
 
-    def _inks(self, head: int, tint: QColor) -> Inks:
-        faded = self._faded.get(head, False)
-        ink = _blended(self._text.rgb(), self._surface.rgb(), _FADED_INK) if faded else self._text
-        return _inks_on(tint.rgb(), ink.rgb())
+    def _new_look(self, node_id: int, place: int, faded: bool) -> _Look:
+        colours, surface = self._frame.node_colours, self._surface.rgb()
+        colour = (colours.faded if faded else colours.palette)[place]
+        tint = _blended(colour.rgb(), surface, TINT_SHARE)
+        ink = _blended(self._text.rgb(), surface, _FADED_INK) if faded else self._text
+        if node_id == ROOT and not colours.of_nodes:
+            colour, tint = self._border, self._window
+        border = QPen(colour, 1.25)
+        dashed = QPen(border)
+        dashed.setDashPattern(DASHES)
+        phrase = QPen(_blended(colour.rgb(), self._border.rgb(), 0.5), 1.25)
+        return _Look(tint, _inks_on(tint.rgb(), ink.rgb()), border, dashed, phrase)
 
     # --- phrases -----------------------------------------------------------------------------------------------------
 
     def _paint_phrase(self, head: int, box: QRectF) -> None:
         """A chain of tokens in one box, each on its own tint, and how many they are."""
         frame, painter = self._frame, self._painter
-        painter.setPen(QPen(_blended(self._colour(head).rgb(), self._border.rgb(), 0.5), 1.25))
+        painter.setPen(self._look(head).phrase)
         painter.setBrush(self._surface)
         painter.drawRoundedRect(box, 6, 6)
         segments = frame.segments_of(head)
-        before = ""
+        hows, before = frame.mirror.how, -1
         for segment in segments:
-            how = HOWS[int(frame.mirror.how[segment.nodes[0]])]
-            self._paint_segment(segment, head)
+            how = int(hows[segment.nodes[0]])
+            self._paint_segment(segment)
             if how != before:
-                self._paint_how_of(segment, how == HOWS[int(frame.mirror.how[head])] and segment is segments[0])
-            before = HOWS[int(frame.mirror.how[segment.nodes[-1]])]
+                self._paint_how_of(segment, HOWS[how], segment is segments[0])
+            before = int(hows[segment.nodes[-1]])
         self._paint_count(box, sum(len(segment.nodes) for segment in segments))
 
-    def _paint_segment(self, segment: Segment, head: int) -> None:
-        frame, painter = self._frame, self._painter
+    def _paint_segment(self, segment: Segment) -> None:
+        frame, painter, down = self._frame, self._painter, self._frame.down
         area = QRectF(segment.left, segment.top, segment.width, segment.height)
-        inside = area.adjusted(4, 0.5, -4, -0.5) if frame.down else area.adjusted(0.5, 3, -0.5, -3)
         if segment.elided:
-            painter.setPen(QColor(frame.colours.quiet))
+            painter.setPen(self._quiet)
             painter.setFont(frame.labels.painter.font)
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, ELLIPSIS)
             return
         node_id = segment.nodes[0]
-        tint = self._tint(node_id)
-        painter.fillRect(inside, tint)
-        if bool(frame.mirror.forced[node_id]):
+        look = self._look(node_id)
+        inside = area.adjusted(4, 0.5, -4, -0.5) if down else area.adjusted(0.5, 3, -0.5, -3)
+        painter.fillRect(inside, look.tint)
+        if frame.mirror.forced[node_id]:
             pen = QPen(self._text, 1)
             pen.setDashPattern(DASHES)
             painter.setPen(pen)
             painter.drawLine(inside.bottomLeft(), inside.bottomRight())
         token_id = int(frame.mirror.token[node_id])
         label, special = frame.labels.of(token_id), frame.labels.is_special(token_id)
-        padding = BOX_PADDING if frame.down else SEGMENT_PADDING
-        if not frame.down:
-            padding = max(padding, (area.width() - frame.labels.width(token_id)) / 2)
+        padding = BOX_PADDING
+        if not down:
+            padding = max(SEGMENT_PADDING, (segment.width - frame.labels.width(token_id)) / 2)
         inner = area.adjusted(padding, 0, 1.5 - min(padding, BOX_PADDING), 0)
-        frame.labels.painter.paint(painter, inner, label, special, self._inks(head, tint))
+        frame.labels.painter.paint(painter, inner, label, special, look.inks)
 
-    def _paint_how_of(self, segment: Segment, first: bool) -> None:
+    def _paint_how_of(self, segment: Segment, how: HowChosen, first: bool) -> None:
         """The sign of how a token was chosen, where it is another than that of the token before."""
-        frame = self._frame
-        if frame.down:
+        if self._frame.down:
             at = QPointF(segment.left + segment.width / 2, 0.0) if first else QPointF(0.0, segment.top + 10)
         else:
             at = QPointF(0.0, segment.height / 2) if first else QPointF(segment.left, segment.height)
-        how = HOWS[int(frame.mirror.how[segment.nodes[0]])]
         paint_how(self._painter, at, SIGN_SIZE if first else SIGN_SIZE - 1.5, how, self._text, self._surface)
 
     def _paint_count(self, box: QRectF, count: int) -> None:
@@ -192,33 +215,28 @@ class LabelledBoxes:
             pill = QRectF(box.center().x() - width / 2, box.bottom() - COUNT_LINE - 1, width, COUNT_LINE - 2)
         else:
             pill = QRectF(box.right() - width - PHRASE_PADDING + 1, box.center().y() - 7, width, 14)
-        painter.setPen(QPen(self._border, 1))
-        painter.setBrush(QColor(self._frame.colours.window))
+        painter.setPen(self._count_pen)
+        painter.setBrush(self._window)
         painter.drawRoundedRect(pill, 7, 7)
         painter.setFont(self._count_font)
-        painter.setPen(QColor(self._frame.colours.quiet))
+        painter.setPen(self._quiet)
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, str(count))
 
     # --- signs on the box --------------------------------------------------------------------------------------------
 
-    def _paint_unseen(self, head: int, box: QRectF) -> None:
+    def _paint_unseen(self, unseen: float, box: QRectF) -> None:
         """A bar at the end from which the children spring: full as far as their probabilities reach, empty for what
         no child holds."""
-        unseen = self._unseen[head]
-        tail = int(self._frame.outline.tail[head])
-        if np.isnan(unseen) or not self._frame.mirror.children[tail]:
-            return
-        painter = self._painter
+        width, height = box.width(), box.height()
         if self._frame.down:
-            bar = QRectF(box.left() + 6, box.bottom() - UNSEEN_WIDTH, box.width() - 12, UNSEEN_WIDTH)
-            full = QRectF(bar.left(), bar.top(), bar.width() * (1 - unseen), bar.height())
+            bar = QRectF(6, height - UNSEEN_WIDTH, width - 12, UNSEEN_WIDTH)
+            full = QRectF(6, height - UNSEEN_WIDTH, (width - 12) * (1 - unseen), UNSEEN_WIDTH)
         else:
-            bar = QRectF(box.right() - UNSEEN_WIDTH, box.top() + 4, UNSEEN_WIDTH, box.height() - 8)
-            full = QRectF(
-                bar.left(), bar.bottom() - bar.height() * (1 - unseen), bar.width(), bar.height() * (1 - unseen)
-            )
-        painter.fillRect(bar, self._border)
-        painter.fillRect(full, QColor(self._frame.colours.model_text))
+            share = (height - 8) * (1 - unseen)
+            bar = QRectF(width - UNSEEN_WIDTH, 4, UNSEEN_WIDTH, height - 8)
+            full = QRectF(width - UNSEEN_WIDTH, height - 4 - share, UNSEEN_WIDTH, share)
+        self._painter.fillRect(bar, self._border)
+        self._painter.fillRect(full, self._seen)
 
     def _paint_signs(self, head: int, box: QRectF) -> None:
         """What was laid over the node, and what the user noted, on the upper border."""

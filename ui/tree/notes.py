@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF
@@ -22,8 +23,29 @@ PAPER_ALPHA = 215  # behind figures that an edge may cross
 _GAP = 6.0
 
 
+class _Box(NamedTuple):
+    """The place of a box, px at scale 1 from the origin of the picture."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        return self.left + self.width / 2, self.top + self.height / 2
+
+
 class NotePainter:
-    """Paints the texts of one `Frame`. All lengths are px at scale 1 unless they are called screen px.
+    """Paints the texts of one `Frame`. All lengths are px at scale 1: the painter is scaled once for all of them.
 
     Whoever comes first gets the room, so what matters most comes first; what finds no room is left out, for it is in
     the tooltip, too.
@@ -36,18 +58,22 @@ class NotePainter:
         self._figures = frame.labels.figures
         self._width = frame.labels.figures.width
         self._height = frame.labels.figures.height
-        self._paper = QColor(frame.colours.surface)
+        colours = frame.colours
+        self._paper = QColor(colours.surface)
         self._paper.setAlpha(PAPER_ALPHA)
+        self._surface, self._border = QColor(colours.surface), QColor(colours.border)
+        self._text, self._quiet, self._accent = QColor(colours.text), QColor(colours.quiet), QColor(colours.accent)
+        self._inked: QColor | None = None  # the colour that the painter writes in
+        self._outlined = frame.current_heads | frame.overlay.marks.keys()
         self._room = Room()
         boxes = frame.boxes
         heads = frame.plan.heads[boxes]
-        columns = (values.tolist() for values in frame.rects(boxes))
-        self._rects = {
-            head: QRectF(*rect) for head, *rect in zip(heads.tolist(), *columns, strict=True)
-        }  # on the screen
-        for head, rect in self._rects.items():
-            rim = max(0.0, self._outset(head) - 1) * self._scale
-            self._room.claim(rect.left() - rim, rect.top() - rim, rect.right() + rim, rect.bottom() + rim)
+        columns = ((values / self._scale).tolist() for values in frame.rects(boxes))
+        self._boxes = dict(zip(heads.tolist(), map(_Box, *columns), strict=True))
+        for head, box in self._boxes.items():
+            rim = max(0.0, self._outset(head) - 1)
+            left, top, width, height = box
+            self._room.claim(left - rim, top - rim, left + width + rim, top + height + rim)
         self._told: set[int] = set()  # boxes behind which the probability of their path stands
         self._claim_bends()
         tails = frame.outline.tail[heads].astype(np.int64)
@@ -58,43 +84,49 @@ class NotePainter:
 
     def paint(self) -> None:
         """Everything that finds room."""
-        self._painter.setFont(self._figures.font)
-        heads = list(self._rects)
-        current = [head for head in heads if self._tails[head] == self._frame.current]
+        painter, frame = self._painter, self._frame
+        painter.setTransform(QTransform.fromScale(self._scale, self._scale))
+        painter.setFont(self._figures.font)
+        heads = list(self._boxes)
+        current = [head for head in heads if self._tails[head] == frame.current]
         for head in heads:
-            self._paint_badge(head)
+            if head in frame.overlay.badges:
+                self._paint_badge(head)
         for head in current + heads:
             self._paint_behind(head)
-        self._paint_path_value(self._frame.current)
-        if self._frame.level >= Level.FIGURES:
+        self._paint_path_value(frame.current)
+        if frame.level >= Level.FIGURES:
             for head in heads:
-                if head != self._frame.outline.top:
+                if head != frame.outline.top:
                     self._paint_step(head)
                 if self._tails[head] != head:
                     self._paint_phrase_steps(head)
-        self._painter.resetTransform()
+        painter.resetTransform()
 
     def _outset(self, head: int) -> float:
         """How far the outlines of a box reach beyond it."""
+        if head not in self._outlined:
+            return 0.0
         on_path = head in self._frame.current_heads
         return (3.0 if on_path else 0.0) + (3.0 if self._frame.mark_of(head) is not None else 0.0)
 
     def _claim_bends(self) -> None:
         """Where edges swing across the tree nothing may be written. In leaf slots that grow to the right they do so
         only where nobody else stands."""
-        frame = self._frame
+        frame, scale = self._frame, self._scale
         if not frame.down and frame.options.layout == "leaf-slot":
             return
         plan, edges = frame.plan, frame.edges[frame.edges > 0]
         parents = plan.parent[edges]
-        start = frame.along(plan.along[parents]) + plan.length[parents] * self._scale
+        start = frame.along(plan.along[parents]) + plan.length[parents] * scale
         turn = np.maximum(start, frame.along(plan.turn[edges])) if frame.options.layout == "tidy" else start
         bent = turn + (frame.along(plan.along[edges]) - turn) * BEND_SHARE
         came, goes = frame.across(plan.across[parents]), frame.across(plan.across[edges])
-        width, height = frame.camera.view.width(), frame.camera.view.height()
-        limit = width if frame.down else height
+        view = frame.camera.view
+        limit = view.width() if frame.down else view.height()
         low, high = np.maximum(np.minimum(came, goes), 0.0), np.minimum(np.maximum(came, goes), limit)
-        for near, far, bottom, top in zip(turn.tolist(), bent.tolist(), low.tolist(), high.tolist(), strict=True):
+        columns = ((values / scale).tolist() for values in (turn, bent, low, high))
+        for near, far, bottom, top in zip(*columns, strict=True):
             if bottom < top:
                 self._room.claim(*((bottom, near, top, far) if frame.down else (near, bottom, far, top)))
 
@@ -102,16 +134,12 @@ class NotePainter:
 
     def _paint_badge(self, head: int) -> None:
         """The badge of the overlay, on the upper right corner."""
-        badge = self._frame.overlay.badges.get(head, "")
+        badge = self._frame.overlay.badges[head]
         if not badge:
             return
-        rect = self._rects[head]
-        mark = self._frame.mark_of(head)
-        colours = self._frame.colours
-        colour = QColor(colours.text) if mark is None else STYLES[mark].colour(colours)
-        left = rect.right() - (self._width(badge) + 2) * self._scale
-        above = (7.5 + self._outset(head)) * self._scale
-        self._chip(QPointF(left, rect.top() - above), badge, colour, colour)
+        box, mark = self._boxes[head], self._frame.mark_of(head)
+        colour = self._text if mark is None else STYLES[mark].colour(self._frame.colours)
+        self._chip(box.right - self._width(badge) - 2, box.top - 7.5 - self._outset(head), badge, colour, colour)
 
     def _paint_path_value(self, node_id: int) -> None:
         """The probability of the whole path under the current node, unless it stands behind it already."""
@@ -119,15 +147,15 @@ class NotePainter:
         if node_id in (ROOT, NO_NODE) or node_id not in frame.outline:
             return
         head = int(frame.outline.head[node_id])
-        if head not in self._rects or head in self._told:
+        if head not in self._boxes or head in self._told:
             return
         text = path_words(self._path_of(node_id), frame.stop_of(node_id) == "eos")
-        rect = frame.rect_of(node_id)
-        accent = QColor(frame.colours.accent)
-        away = (7.5 + self._outset(head)) * self._scale
-        for top in (rect.bottom() + away, rect.top() - away):
-            left = rect.center().x() - self._width(text) / 2 * self._scale if frame.down else rect.left() + _GAP
-            if self._chip(QPointF(left, top), text, accent, accent):
+        rect, scale = frame.rect_of(node_id), self._scale
+        box = _Box(rect.left() / scale, rect.top() / scale, rect.width() / scale, rect.height() / scale)
+        away = 7.5 + self._outset(head)
+        for middle in (box.bottom + away, box.top - away):
+            left = box.middle[0] - self._width(text) / 2 if frame.down else box.left + _GAP
+            if self._chip(left, middle, text, self._accent, self._accent):
                 return
 
     def _path_of(self, node_id: int) -> float:
@@ -139,12 +167,11 @@ class NotePainter:
         if head in self._told:
             return
         stop = frame.stop_of(tail) if tail != ROOT else None
-        folded = frame.outline.is_folded(tail)
         if frame.outline.kids[tail]:
             if stop is not None:  # Somebody went on past the stop: no room for words beside the edge.
-                self._paint_bar(self._rects[head])
+                self._paint_bar(self._boxes[head])
             return
-        colours = frame.colours
+        folded = frame.outline.is_folded(tail)
         texts: list[tuple[str, bool]] = []
         if stop is not None:
             texts.append((stop_mark(stop), True))
@@ -152,107 +179,93 @@ class NotePainter:
             texts.append((folded_words(frame, tail), True))
         elif tail != ROOT:
             texts.append((path_words(self._paths[head], stop == "eos"), False))
-        ink = colours.accent if frame.current == tail else colours.quiet
-        if self._write_behind(head, texts, QColor(ink)) and not folded:
+        ink = self._accent if frame.current == tail else self._quiet
+        if self._write_behind(head, texts, ink) and not folded:
             self._told.add(head)
 
     def _write_behind(self, head: int, texts: list[tuple[str, bool]], ink: QColor) -> bool:
         """Texts one behind the other: to the right of a box, or below it. Whether all found room."""
-        scale, colours, rect = self._scale, self._frame.colours, self._rects[head]
-        along = (9.0 + self._outset(head)) * scale
+        box, down = self._boxes[head], self._frame.down
+        along = 9.0 + self._outset(head)
         for text, framed in texts:
-            if self._frame.down:
-                place = QPointF(rect.center().x() - self._width(text) / 2 * scale, rect.bottom() + along)
-            else:
-                place = QPointF(rect.right() + along, rect.center().y())
+            width = self._width(text)
+            left, middle = box.middle[0] - width / 2, box.bottom + along
+            if not down:
+                left, middle = box.right + along, box.middle[1]
             if framed:
-                done = self._chip(place, text, QColor(colours.text), QColor(colours.border))
+                done = self._chip(left, middle, text, self._text, self._border)
             else:
-                done = self._text(place, text, ink)
+                done = self._take(left, middle, width, self._height)
+                if done:
+                    self._write(left, middle, text, ink)
             if not done:
                 return False
-            along += (self._height + 4 if self._frame.down else self._width(text) + (8 if framed else 0) + _GAP) * scale
+            along += self._height + 4 if down else width + (8 if framed else 0) + _GAP
         return True
 
     def _paint_phrase_steps(self, head: int) -> None:
         """The probabilities of the further tokens of a phrase: below each, or beside it, where they are not wider."""
-        frame, scale = self._frame, self._scale
-        outset = self._outset(head)
-        for segment in frame.segments_of(head)[1:]:
+        down, outset, box = self._frame.down, self._outset(head), self._boxes[head]
+        for segment in self._frame.segments_of(head)[1:]:
             if segment.elided:
                 continue
             text = step_words(self._edges[segment.nodes[0]])
             width = self._width(text)
-            part = frame.part_of(head, self._rects[head], segment)
-            if frame.down:
-                middle = QPointF(part.right() + (4 + outset) * scale, part.center().y())
+            if down:
+                left = box.left + segment.left + segment.width + 4 + outset
+                middle = box.top + segment.top + segment.height / 2
             else:
-                middle = QPointF(part.center().x() - width / 2 * scale, part.bottom() + (7 + outset) * scale)
-            if (frame.down or width <= segment.width) and self._take(middle, width, 11.0):
-                self._write(width, 11.0, text, QColor(frame.colours.quiet))
+                left = box.left + segment.left + (segment.width - width) / 2
+                middle = box.top + segment.top + segment.height + 7 + outset
+            if (down or width <= segment.width) and self._take(left, middle, width, 11.0):
+                self._write(left, middle, text, self._quiet)
 
-    def _paint_bar(self, rect: QRectF) -> None:
-        scale = self._scale
-        if self._frame.down:
-            bar = QRectF(rect.center().x() - 8 * scale, rect.bottom() + 4 * scale, 16 * scale, 3 * scale)
-        else:
-            bar = QRectF(rect.right() + 5 * scale, rect.center().y() - 8 * scale, 3 * scale, 16 * scale)
-        self._painter.resetTransform()
-        self._painter.fillRect(bar, QColor(self._frame.colours.text))
+    def _paint_bar(self, box: _Box) -> None:
+        across, down = box.middle
+        area = QRectF(across - 8, box.bottom + 4, 16, 3) if self._frame.down else QRectF(box.right + 5, down - 8, 3, 16)
+        self._painter.fillRect(area, self._text)
 
     def _paint_step(self, head: int) -> None:
         """The probability of the step into a box, on the side of its edge where the edge does not run."""
-        frame, rect, scale = self._frame, self._rects[head], self._scale
+        frame, box = self._frame, self._boxes[head]
         text = step_words(self._edges[head])
         width, height = self._width(text), 12.0
-        box = int(frame.plan.index[head])
-        towards = frame.plan.across[box] - frame.plan.across[frame.plan.parent[box]]
-        for side in (1, -1) if towards > 0 else (-1, 1):
+        across, place = frame.plan.across, frame.plan.index[head]
+        sides = (1, -1) if across[place] > across[frame.plan.parent[place]] else (-1, 1)
+        for side in sides:
             if frame.down:
-                left = rect.center().x() + (4.5 if side > 0 else -4.5 - width) * scale
-                middle = QPointF(left, rect.top() - 12 * scale)
+                left, middle = box.middle[0] + (4.5 if side > 0 else -4.5 - width), box.top - 12
             else:
-                middle = QPointF(rect.left() - (7 + width) * scale, rect.center().y() + side * 9.5 * scale)
-            if self._take(middle, width, height):
-                self._painter.fillRect(QRectF(-1, 1, width + 2, height - 2), self._paper)
-                self._write(width, height, text, QColor(frame.colours.quiet))
+                left, middle = box.left - 7 - width, box.middle[1] + side * 9.5
+            if self._take(left, middle, width, height):
+                self._painter.fillRect(QRectF(left - 1, middle + 1 - height / 2, width + 2, height - 2), self._paper)
+                self._write(left, middle, text, self._quiet)
                 return
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
-    def _text(self, left_middle: QPointF, text: str, ink: QColor) -> bool:
-        width, height = self._width(text), self._height
-        if not self._take(left_middle, width, height):
-            return False
-        self._write(width, height, text, ink)
-        return True
-
-    def _chip(self, left_middle: QPointF, text: str, ink: QColor, border: QColor) -> bool:
+    def _chip(self, left: float, middle: float, text: str, ink: QColor, border: QColor) -> bool:
         """A small framed text, if it finds room."""
         width, height = self._width(text) + 8, self._height
-        if not self._take(left_middle, width, height):
+        if not self._take(left, middle, width, height):
             return False
         painter = self._painter
         painter.setPen(QPen(border, 1))
-        painter.setBrush(QColor(self._frame.colours.surface))
-        painter.drawRoundedRect(QRectF(0, 0, width, height), 4, 4)
-        self._write(width, height, text, ink)
+        painter.setBrush(self._surface)
+        painter.drawRoundedRect(QRectF(left, middle - height / 2, width, height), 4, 4)
+        self._inked = None
+        self._write(left + 4, middle, text, ink)
         return True
 
-    def _take(self, left_middle: QPointF, width: float, height: float) -> bool:
-        """Claim an area and move the painter to its left top corner."""
-        scale = self._scale
-        left, top = left_middle.x(), left_middle.y() - height / 2 * scale
-        if not self._room.take(left, top, left + width * scale, top + height * scale):
-            return False
-        self._painter.setTransform(QTransform(scale, 0, 0, scale, left, top))
-        return True
+    def _take(self, left: float, middle: float, width: float, height: float) -> bool:
+        """Claim an area, ``middle`` being half-way down it."""
+        return self._room.take(left, middle - height / 2, left + width, middle + height / 2)
 
-    def _write(self, width: float, height: float, text: str, ink: QColor) -> None:
-        """In the middle of an area that the painter was moved to."""
-        left = (width - self._width(text)) / 2
-        self._painter.setPen(ink)
-        self._painter.drawText(QPointF(left, height / 2 + self._figures.drop), text)
+    def _write(self, left: float, middle: float, text: str, ink: QColor) -> None:
+        if ink is not self._inked:
+            self._painter.setPen(ink)
+            self._inked = ink
+        self._painter.drawText(QPointF(left, middle + self._figures.drop), text)
 
 
 def step_words(probability: float) -> str:

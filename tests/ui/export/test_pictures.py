@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from export_samples import NASTY, chain_document, edge, nasty_document, session_of
 from picture_samples import (
+    SVG,
     elements,
     font,
     image_of,
@@ -30,7 +31,7 @@ from explorer.export import ExportError, PictureOptions, export_session
 from explorer.i18n import set_language
 from explorer.progress import Cancelled, CancelToken, Progress
 from explorer.tree import ROOT, Node
-from ui.export import formats
+from ui.export import formats, work
 from ui.export.formats import MOST_SIDE, largest_scale
 from ui.export.sheet import Sheet, wrapped
 from ui.export.themes import PUBLICATION
@@ -231,6 +232,15 @@ def test_legend_stamp_and_title_can_be_left_out(kind: str) -> None:
         assert not any("Seed" in text or "model probability" in text for text in left)
 
 
+def test_figures_share_one_place_of_the_drawing() -> None:
+    """A group for each of ten thousand figures makes a file larger, and its reader slower."""
+    svg = picture(subject_of(wide_document(50)), "svg", legend=False, stamp=False)
+    groups = [group for group in elements(svg, "g") if "transform" in group.attrib]
+    figures = [group for group in groups if any("%" in (text.text or "") for text in group.iter(f"{SVG}text"))]
+    assert len(figures) == 1
+    assert len(list(figures[0].iter(f"{SVG}text"))) >= 50
+
+
 def test_pictures_speak_the_language_of_the_program() -> None:
     set_language("zh_CN")
     assert any("模型" in text for text in texts(picture(subject_of(nasty_document()), "svg")))
@@ -397,3 +407,17 @@ def test_options_for_a_format_that_paints_nothing_are_refused(tmp_path: Path) ->
     with pytest.raises(ExportError, match="json is no picture"):
         export_session(nasty_document(), "json", tmp_path / "x.json", PictureOptions())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_long_painting_gives_way_as_often_however_fast_it_paints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window's thread waits for the time between two rests, not for a number of texts."""
+    now, rests = [0.0], []
+    monkeypatch.setattr(work.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(work.time, "sleep", lambda seconds: rests.append((now[0], seconds)))
+    painting = Work()
+    for _ in range(1000):
+        now[0] += 0.0001
+        painting.step()
+    times = [when for when, _ in rests]
+    assert {seconds for _, seconds in rests} == {0}
+    assert 0.001 < max(np.diff(times)) < 0.003
