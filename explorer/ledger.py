@@ -54,6 +54,7 @@ class Ledger:
         self._observed: set[NodeId] = set()
         self._environment = _last_environment(self._journal.commands, model.environment)
         self.tree = TokenTree()
+        self._first_own: NodeId = 0  # from here on nodes are this ledger's, and so is what the library has of them
         self.state = state
         self.created = stored.created if stored else datetime.now(UTC)
         self.id: int | None = stored.id if stored else None
@@ -64,6 +65,7 @@ class Ledger:
             for node in stored.nodes:
                 self.tree.add(node)
         self.tree.hide(stored.hidden)
+        self._first_own = self.tree.next_id
 
     @property
     def commands(self) -> tuple[CommandRecord, ...]:
@@ -166,7 +168,9 @@ class Ledger:
 
     def observation(self, node_id: NodeId) -> Observation | None:
         """What was recorded at a node, None where nothing was. Raises `StoreError`."""
-        return None if self.id is None else self._store.observation(self.id, node_id)
+        if self.id is None or (node_id >= self._first_own and node_id not in self._observed):
+            return None  # as at every node just stepped to: the library need not be asked
+        return self._store.observation(self.id, node_id)
 
     def note_environment(self, environment: Environment, origin: str) -> None:
         """Record once where the model runs now, if that is not where it ran before: numbers may differ slightly."""

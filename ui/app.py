@@ -176,9 +176,9 @@ class Explorer(QObject):
 
     def _build(self) -> None:
         window = self.window = MainWindow(self._preferences)
-        self.session = SessionController(self.bridge, self.session_thread, window)
         self.after_paint = AfterPaint(window)
-        self.views = ViewController(window, self.session, self.after_paint)
+        self.session = SessionController(self.bridge, self.session_thread, self.after_paint, window)
+        self.views = ViewController(window, self.session)
         self.models = ModelController(window, self._preferences, self.bridge, self.model_thread, self.session_thread)
         self.library = LibraryController(
             window, self._preferences, self.bridge, self.session_thread, self.session, self.models

@@ -155,3 +155,23 @@ def test_a_step_takes_what_the_view_showed_without_working_it_out_again(
     session.set_settings(session.state.settings.with_sampling(temperature=0.5))
     assert session.distribution(0) is not shown
     assert [sampling.number("temperature") for sampling in evaluations] == [1.0, 0.5]
+
+
+def test_the_library_is_asked_only_for_nodes_of_which_it_can_know(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = workspace.new_session("")
+    session.step_greedy()
+    session.step_greedy()
+    assert session.id is not None
+    asked: list[int] = []
+    honest = workspace.store.observation
+    monkeypatch.setattr(workspace.store, "observation", lambda of, node: (asked.append(node), honest(of, node))[1])
+    new = session.state.current
+    assert session.view(compute=False).source == "none"  # just stepped to: nothing can be recorded there
+    assert session.observation(1) is not None
+    assert asked == [1]
+    again = workspace.open_session(session.id)
+    assert again.observation(new) is None
+    assert again.observation(1) is not None
+    assert asked == [1, new, 1]

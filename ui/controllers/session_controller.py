@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from explorer.annotations import NO_ANNOTATION, Annotation
+from explorer.annotations import NO_ANNOTATION
 from explorer.decoding.params import Settings
-from explorer.events import Change, NodeView
+from explorer.events import Change
 from explorer.messages import EngineError, UserMessage, no_session_message
-from explorer.store.records import SessionState
 from explorer.tree import ROOT, NodeId
+from ui.after_paint import AfterPaint
 from ui.bridge import Bridge, JobContext
-from ui.controllers.present import Present, to_moment, to_present
-from ui.session_thread import OpenedSession, SessionThread, ShownView
+from ui.controllers.shown_session import ShownSession
+from ui.session_thread import SessionThread, ShownView
 
 if TYPE_CHECKING:  # see ui.session_thread
     from explorer.session import Session
@@ -29,31 +29,17 @@ _MOST_WAITING = 8  # steps that may wait: a held key must not go on for seconds 
 _KILL_AFTER_MS = 5000
 
 
-class SessionController(QObject):
-    """Posts commands to the session thread, and tells the views what came of them.
+class SessionController(ShownSession):
+    """Posts commands to the session thread. While a moment of the past is shown, no command is carried out."""
 
-    A moment of the past can be shown instead of the present (`look_back`): the views are told of it as of a change, and
-    need not know. Meanwhile no command is carried out.
-    """
-
-    opened = Signal(object)
-    """`OpenedSession`: another session is shown from here on."""
-    changed = Signal(list)
-    """`Change`s of the session that is shown, in order."""
-    shown = Signal(object)
-    """`ShownView` of the current node."""
-    activity_changed = Signal()
-    """A run began or ended, or the model began or ended to work."""
     speed_measured = Signal(float)
-    computing_progressed = Signal(object)
-    """`Progress` of the pass that computes the current node."""
     refused = Signal()
     """A command was not carried out because the past is shown, which nothing changes."""
     past_node_wanted = Signal(int)
     """While the past is shown: another node of it is to be looked at."""
 
-    def __init__(self, bridge: Bridge, thread: SessionThread, parent: QObject) -> None:
-        super().__init__(parent)
+    def __init__(self, bridge: Bridge, thread: SessionThread, after: AfterPaint, parent: QObject) -> None:
+        super().__init__(bridge, after, parent)
         self._bridge = bridge
         self._thread = thread
         self._active: set[int] = set()
@@ -62,17 +48,10 @@ class SessionController(QObject):
         self._run_began = 0.0
         self._run_steps = 0
         self._answered_since_stop = True
-        self._present: Present | None = None
-        self._shown: ShownView | None = None
-        self.session: OpenedSession | None = None
-        self.last: Change | None = None
-        self.view: NodeView | None = None
-        self.computing = False
         self._kill_timer = QTimer(self)
         self._kill_timer.setSingleShot(True)
         self._kill_timer.setInterval(_KILL_AFTER_MS)
         self._kill_timer.timeout.connect(self._kill_if_stuck)
-        bridge.happened.connect(self._take_event)
 
     # --- what there is -----------------------------------------------------------------------------------------------
 
@@ -92,85 +71,9 @@ class SessionController(QObject):
         return self.view is not None and not self.busy and self.view.node_id == self.current
 
     @property
-    def undo_kind(self) -> str | None:
-        known = self.last if self.last is not None else self.session
-        return None if known is None else known.undo
-
-    @property
-    def redo_kind(self) -> str | None:
-        known = self.last if self.last is not None else self.session
-        return None if known is None else known.redo
-
-    @property
-    def settings(self) -> Settings:
-        """In force in the session; nothing set where none is open."""
-        known = self.last if self.last is not None else self.session
-        return Settings() if known is None else known.state.settings
-
-    # --- the past ----------------------------------------------------------------------------------------------------
-
-    @property
-    def in_past(self) -> bool:
-        """Whether a moment of the past is shown."""
-        return self._present is not None
-
-    @property
     def free(self) -> bool:
         """Whether there is a session that a command could change now."""
         return self.session is not None and not self.running and not self.in_past
-
-    @property
-    def present_state(self) -> SessionState | None:
-        """The session's state as it stands, whatever is shown; None where none is open."""
-        known = self.last if self._present is None else self._present.last
-        if known is None:
-            return None if self.session is None else self.session.state
-        return known.state
-
-    def look_back(
-        self,
-        state: SessionState,
-        revealed: frozenset[NodeId],
-        hidden: frozenset[NodeId],
-        annotations: Mapping[NodeId, Annotation] | None = None,
-    ) -> None:
-        """Show the tree with some nodes more or less, and another state. The session goes on unseen, and unchanged."""
-        if self._present is None:
-            self._present = Present(self.last, self._shown)
-            self._heading = None
-        self.computing = False
-        self._tell_past(to_moment(state, revealed, hidden, annotations))
-
-    def show_past(self, view: NodeView) -> None:
-        """Show what a node was at the moment that is shown."""
-        if self._present is not None and self.session is not None:
-            self.view = view
-            self.shown.emit(ShownView(self.session.serial, view, computing=False))
-            self.activity_changed.emit()
-
-    def look_at_present(
-        self,
-        revealed: frozenset[NodeId],
-        hidden: frozenset[NodeId],
-        annotations: Mapping[NodeId, Annotation] | None = None,
-    ) -> None:
-        """Show the session again, with all that came meanwhile. The changes lead from what is shown to the tree that
-        was there when the past was turned to."""
-        present, opened = self._present, self.session
-        if present is None or opened is None:
-            return
-        self._present = None
-        known = opened if present.last is None else present.last
-        self._tell_past(to_present(known, revealed, hidden, annotations))
-        if present.changes:
-            self._change(present.changes)
-        if present.shown is not None:
-            self._show(present.shown)
-
-    def _tell_past(self, change: Change) -> None:
-        self.last = change
-        self.changed.emit([change])
-        self.activity_changed.emit()
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
@@ -217,7 +120,7 @@ class SessionController(QObject):
     @property
     def current(self) -> NodeId:
         """The node the session stands at, or is on its way to."""
-        if self._heading is not None:
+        if self._heading is not None and not self.in_past:
             return self._heading
         known = self.last if self.last is not None else self.session
         return ROOT if known is None else known.state.current
@@ -365,6 +268,8 @@ class SessionController(QObject):
             return command(workspace.session, job)
 
         def end() -> None:
+            if ended is not None or job.number == self._run:
+                self._pass_on()  # the last of what it did is known before its end is
             self._ended(job.number)
             if ended is not None:
                 ended()
@@ -385,57 +290,25 @@ class SessionController(QObject):
         if not self._active:
             self._heading = None
             self._kill_timer.stop()
-        self.activity_changed.emit()
+        self._pass_on_later()
 
     def _kill_if_stuck(self) -> None:
         if self._active:
             self._thread.kill_engine()
 
-    @Slot(str, object)
-    def _take_event(self, name: str, value: Any) -> None:
-        if name == "opened":
-            self._open(value)
-        elif name == "changes":
-            mine = [change for serial, change in value if self.session is not None and serial == self.session.serial]
-            if mine:
-                self._change(mine)
-        elif name == "computing":
-            self.computing_progressed.emit(value)
-        elif name == "view" and self.session is not None and value.serial == self.session.serial:
-            self._show(value)
-
-    def _open(self, session: OpenedSession) -> None:
-        self.session, self.last, self.view = session, None, None
-        self._present = self._shown = None
-        self.computing = False
-        self.opened.emit(session)
-        self.activity_changed.emit()
-
     def _change(self, changes: list[Change]) -> None:
         self._answered_since_stop = True
-        if self._present is not None:
-            self._present.changes += changes
-            return
-        self.last = changes[-1]
-        if self.running:
+        super()._change(changes)
+        if self.running and not self.in_past:
             self._run_steps += sum(change.command == "run" for change in changes)
             elapsed = time.monotonic() - self._run_began
             if self._run_steps and elapsed > 0:
                 self.speed_measured.emit(self._run_steps / elapsed)
-        self.changed.emit(changes)
-        self.activity_changed.emit()
 
     def _show(self, shown: ShownView) -> None:
-        if self._present is not None:
-            self._present.shown = shown
-            return
-        self._shown = shown
-        self.view = shown.view
-        if shown.view.distribution is not None:
+        if shown.view.distribution is not None and not self.in_past:
             self._answered_since_stop = True
-        self.computing = shown.computing
-        self.shown.emit(shown)
-        self.activity_changed.emit()
+        super()._show(shown)
 
 
 def _parent(session: Session, node_id: NodeId) -> NodeId | None:

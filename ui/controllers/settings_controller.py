@@ -29,6 +29,7 @@ class SettingsController(QObject):
         window.settings.committed.connect(session.set_settings)
         window.settings.seed_changed.connect(session.set_seed)
         window.settings.chain.value_wanted.connect(self._show_parameter)
+        session.arrived.connect(self._arrived)
         session.shown.connect(self._shown)
         bridge.happened.connect(self._take_event)
 
@@ -39,9 +40,12 @@ class SettingsController(QObject):
         if view is not None and view.logits is not None and not self._session.computing:
             self._preview.ask(PreviewRequest(self._number, view.logits, settings.sampling, view.context))
 
+    @Slot()
+    def _arrived(self) -> None:
+        self._late = self._number  # what was asked for the node before is late now
+
     @Slot(object)
     def _shown(self, shown: ShownView) -> None:
-        self._late = self._number  # what was asked for the node before is late now
         draft = self._window.settings.draft
         if not shown.computing and draft.sampling != shown.view.state.settings.sampling:
             self._ask(draft)

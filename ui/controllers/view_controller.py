@@ -10,7 +10,6 @@ from explorer.events import Change, NodeView
 from explorer.i18n import tr
 from explorer.progress import Progress
 from explorer.tree import NodeId
-from ui.after_paint import AfterPaint
 from ui.candidates.panel import CandidatesPanel
 from ui.controllers.session_controller import SessionController
 from ui.explain.panel import ExplainPanel
@@ -31,18 +30,19 @@ class ViewController(QObject):
     node_menu_opening = Signal(object, int)
     """The `QMenu` of a node of the tree, to be added to; see `ui.controllers.tree_controller`."""
 
-    def __init__(self, window: MainWindow, session: SessionController, after: AfterPaint) -> None:
+    def __init__(self, window: MainWindow, session: SessionController) -> None:
         super().__init__(window)
         self._window = window
         self._session = session
-        self._after = after
         self._stop: tuple[NodeId, StopEvent] | None = None
         self._waiting_ranks: list[int] = []
+        self._arriving = False
         self._clear_timer = QTimer(self)
         self._clear_timer.setSingleShot(True)
         self._clear_timer.setInterval(_CLEAR_AFTER_MS)
         self._clear_timer.timeout.connect(self._clear_candidates)
         session.opened.connect(self._opened)
+        session.arrived.connect(self._arrived)
         session.changed.connect(self._changed)
         session.shown.connect(self._shown)
         session.activity_changed.connect(self._pick_waiting)
@@ -54,8 +54,7 @@ class ViewController(QObject):
         window.path.token_hovered.connect(self._hover)
         window.tree.node_hovered.connect(self._hover)
         window.candidates.hovered.connect(self._hover_candidate)
-        for panel in window.explain:
-            window.candidates.current_changed.connect(panel.set_token)
+        window.candidates.current_changed.connect(self._mark_token)
         window.why.stage_chosen.connect(window.candidates.show_stage)
         window.candidates.stage_closed.connect(lambda: window.why.mark_stage(""))
         window.banner.go_on_requested.connect(session.go_on)
@@ -71,8 +70,9 @@ class ViewController(QObject):
         self._explain(view)
 
     def _explain(self, view: NodeView | None) -> None:
+        token_id = self._window.candidates.current_token()
         for panel in self._window.explain:
-            panel.set_view(view)
+            panel.set_view(view, -1 if token_id is None else token_id)
 
     def pick_rank(self, rank: int) -> None:
         """Take the candidate in a row of the list; while the list is being computed, as soon as it is there."""
@@ -94,7 +94,6 @@ class ViewController(QObject):
     @Slot(object)
     def _opened(self, opened: OpenedSession) -> None:
         window = self._window
-        self._after.flush()
         self._stop = None
         self._waiting_ranks = []
         for view in (window.tree, window.path, *self._distribution_views):
@@ -121,8 +120,6 @@ class ViewController(QObject):
     @Slot(list)
     def _changed(self, changes: list[Change]) -> None:
         window = self._window
-        window.tree.setUpdatesEnabled(False)  # the bars come first where they come along, and a tree is slow to paint
-        self._after.do("tree", lambda: window.tree.setUpdatesEnabled(True))
         for change in changes:
             window.tree.apply(change)
         last = changes[-1]
@@ -135,19 +132,30 @@ class ViewController(QObject):
             self._show_stop(last.stop[1])
 
     @Slot(object)
-    def _shown(self, shown: ShownView) -> None:
-        window, view = self._window, shown.view
+    def _arrived(self, shown: ShownView) -> None:
+        """The bars, painted at once."""
         for busy in self._distribution_views:
             busy.set_busy(shown.computing)
         if shown.computing:
             self._clear_timer.start()
         else:
             self._clear_timer.stop()
-            window.candidates.set_view(view)
-            window.candidates.table.viewport().repaint()
-        self._after.do("view", lambda: self._show_rest(shown))
+            self._arriving = True
+            try:
+                self._window.candidates.set_view(shown.view)
+            finally:
+                self._arriving = False
+            self._window.candidates.table.viewport().repaint()
 
-    def _show_rest(self, shown: ShownView) -> None:
+    @Slot(int)
+    def _mark_token(self, token_id: int) -> None:
+        """In the panels that explain; where the bars are another node's by now, they learn of it with that node."""
+        if not self._arriving:
+            for panel in self._window.explain:
+                panel.set_token(token_id)
+
+    @Slot(object)
+    def _shown(self, shown: ShownView) -> None:
         """All but the bars."""
         window, view = self._window, shown.view
         if not shown.computing:

@@ -38,9 +38,14 @@ class ExplainPanel(QWidget):
         self.vocabulary = vocabulary
         self._changed()
 
-    def set_view(self, view: NodeView | None) -> None:
-        """Follow another node; None where no session is open."""
+    def set_view(self, view: NodeView | None, token_id: int | None = None) -> None:
+        """Follow another node; None where no session is open.
+
+        ``token_id`` is the token that is marked there among the candidates, as in `set_token`; None leaves it.
+        """
         self.view = view
+        if token_id is not None:
+            self.token = None if token_id < 0 else token_id
         self.distribution = None if view is None else view.distribution
         if view is not None:
             self.sampling = view.state.settings.sampling

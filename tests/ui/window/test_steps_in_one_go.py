@@ -66,3 +66,63 @@ def test_what_was_shown_is_recorded_and_told_in_the_history_once_the_window_rest
     with SessionStore.open(lesson.library_path) as store:
         assert store.observation(opened.id, current) is not None
     assert lesson.window.history.findChild(QListView).model().rowCount() == rows + 1
+
+
+def test_the_bars_are_painted_before_the_rest_of_the_window_learns_of_the_step(lesson: Explorer, press: Press) -> None:
+    window, session = lesson.window, lesson.session
+    seen: list[tuple[str, bool, bool, bool]] = []
+
+    def see(what: str) -> None:
+        view = session.view
+        assert view is not None
+        bars = window.candidates.model.distribution is view.distribution
+        seen.append((what, bars, window.tree.scene.current == view.node_id, window.why.view is view))
+
+    session.arrived.connect(lambda _: see("arrived"))
+    session.changed.connect(lambda _: see("changed"))
+    session.shown.connect(lambda _: see("shown"))
+    press(lesson, Qt.Key.Key_Right)
+    assert seen == [
+        ("arrived", True, False, False),
+        ("changed", True, True, False),
+        ("shown", True, True, True),
+    ]
+    assert window.why.token == window.candidates.current_token()
+
+
+def test_what_explains_the_bars_is_worked_out_once_a_step(
+    lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    why, refreshed = lesson.window.why, list[object]()
+    honest = why.refresh
+    monkeypatch.setattr(why, "refresh", lambda: (refreshed.append(why.view), honest())[1])
+    press(lesson, Qt.Key.Key_Right)
+    assert refreshed == [lesson.session.view]
+
+
+def test_a_step_that_is_done_soon_does_not_switch_the_toolbar(
+    lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    switched: list[str] = []
+    for name in ("stop", "leave_editor"):
+        lesson.window.actions_[name].enabledChanged.connect(lambda _, name=name: switched.append(name))
+    lesson.actions._busy_timer.setInterval(60_000)
+    press(lesson, Qt.Key.Key_Right)
+    assert not switched
+    lesson.actions._busy_timer.setInterval(0)
+    monkeypatch.setattr(lesson.engine, "next_token_logits", _slowly(lesson))
+    press(lesson, Qt.Key.Key_Right)
+    assert switched.count("stop") == 2  # on, and off
+
+
+def _slowly(explorer: Explorer) -> Callable[..., Any]:
+    """The engine's answer, once the window has seen that it is waited for."""
+    asked = explorer.engine.next_token_logits
+    seen = threading.Event()
+    explorer.window.actions_["stop"].enabledChanged.connect(lambda _: seen.set())
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        assert seen.wait(30)
+        return asked(*arguments, **options)
+
+    return slow
