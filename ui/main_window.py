@@ -46,6 +46,7 @@ from ui.preferences import Preferences
 from ui.queries.panel import QueryPanel
 from ui.ruler.panel import RulerPanel
 from ui.score.panel import ScorePanel
+from ui.steady_button import SteadyButton
 from ui.text.path_text import PathText
 from ui.timeline.panel import TimelinePanel
 from ui.timeline.past_bar import PastBar
@@ -284,12 +285,15 @@ class MainWindow(QMainWindow):
                 bar.addWidget(space)
             elif name == SEPARATOR:
                 bar.addSeparator()
+            elif name == "stop":
+                button = SteadyButton(self.actions_[name], bar)
+                bar.addWidget(button)
+                self._style_button(button, name)
             else:
                 bar.addAction(self.actions_[name])
-                self._style_button(bar, name)
+                self._style_button(bar.widgetForAction(self.actions_[name]), name)
 
-    def _style_button(self, bar: QToolBar, name: str) -> None:
-        button = bar.widgetForAction(self.actions_[name])
+    def _style_button(self, button: QWidget, name: str) -> None:
         if isinstance(button, QToolButton):
             button.setAccessibleName(self.actions_[name].text())
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

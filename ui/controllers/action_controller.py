@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QApplication, QInputDialog
 
 from explorer.i18n import LANGUAGES, tr, tr_in
@@ -31,7 +31,6 @@ _NEEDS_SESSION = (
     *(f"pick_{n}" for n in range(1, 10)),
 )
 _LONGEST_RUN = 100_000
-_BUSY_MS = 50  # what is done sooner does not switch the toolbar on and off, which lays the whole window out twice
 
 
 class ActionController(QObject):
@@ -56,10 +55,6 @@ class ActionController(QObject):
         self._library = library
         self.library_path = library_path
         actions = window.actions_
-        self._busy_timer = QTimer(self)
-        self._busy_timer.setSingleShot(True)
-        self._busy_timer.setInterval(_BUSY_MS)
-        self._busy_timer.timeout.connect(self._enable_stop)
         actions.connect_all({**self._session_slots(), **self._window_slots()})
         self._set_run_length(preferences.run_length)
         actions.enable(False, "save_again", "restart_engine")  # until there is something to save or to start
@@ -146,18 +141,9 @@ class ActionController(QObject):
         actions.enable(free and stopped, "go_on")
         actions.enable(session.undo_kind is not None and free, "undo")
         actions.enable(session.redo_kind is not None and free, "redo")
+        actions.enable(session.busy, "stop")
+        actions.enable(not session.busy, "leave_editor")  # the same key
         self._word_undo()
-        if session.busy and not session.running:
-            if not self._busy_timer.isActive():
-                self._busy_timer.start()
-        else:
-            self._busy_timer.stop()
-            self._enable_stop()
-
-    @Slot()
-    def _enable_stop(self) -> None:
-        self._window.actions_.enable(self._session.busy, "stop")
-        self._window.actions_.enable(not self._session.busy, "leave_editor")  # the same key
 
     def _word_undo(self) -> None:
         actions, session = self._window.actions_, self._session
@@ -202,8 +188,6 @@ class ActionController(QObject):
         self._window.tree.center_on(ROOT if view is None else view.node_id)
 
     def _leave_editor(self) -> None:
-        if self._session.stop():  # the step that is being done was not told of yet
-            return
         focus = QApplication.focusWidget()
         if focus is not None and focus.window() is self._window:
             self._window.tree.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -143,26 +143,6 @@ def test_stop_ends_a_run_after_the_pass_in_progress(start: Start, settle: Settle
     assert tokens(explorer) == ["豆浆", "。", "<eos>"]
 
 
-def test_the_key_that_stops_does_so_before_the_toolbar_shows_it(
-    start: Start, settle: Settle, gate: Gate, qtbot: QtBot
-) -> None:
-    gate.allow(1)
-    explorer = start(opener=OPENER)
-    qtbot.waitUntil(
-        lambda: explorer.session.view is not None and explorer.session.view.distribution is not None,
-        timeout=PATIENCE_MS,
-    )
-    explorer.actions._busy_timer.setInterval(1_000_000)
-    explorer.session.greedy()
-    qtbot.waitUntil(lambda: gate.begun == 2 and explorer.session.computing, timeout=PATIENCE_MS)
-    assert not explorer.window.actions_["stop"].isEnabled()
-    explorer.window.actions_["leave_editor"].trigger()
-    qtbot.waitUntil(lambda: not explorer.session.busy, timeout=PATIENCE_MS)
-    assert gate.begun == 2
-    gate.allow(1000)
-    settle(explorer)
-
-
 def test_stop_twice_ends_a_pass_that_does_not_return(start: Start, settle: Settle, gate: Gate, qtbot: QtBot) -> None:
     gate.allow(1)
     gate.ignore_cancel()

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QListView
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
+from PySide6.QtWidgets import QListView, QToolBar, QWidget
 
 from explorer.store import SessionStore
 from ui import session_thread
 from ui.app import Explorer
+from ui.steady_button import SteadyButton
 
 Press = Callable[..., None]
 Settle = Callable[[Explorer], None]
@@ -100,29 +101,33 @@ def test_what_explains_the_bars_is_worked_out_once_a_step(
     assert refreshed == [lesson.session.view]
 
 
-def test_a_step_that_is_done_soon_does_not_switch_the_toolbar(
-    lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    switched: list[str] = []
-    for name in ("stop", "leave_editor"):
-        lesson.window.actions_[name].enabledChanged.connect(lambda _, name=name: switched.append(name))
-    lesson.actions._busy_timer.setInterval(60_000)
-    press(lesson, Qt.Key.Key_Right)
-    assert not switched
-    lesson.actions._busy_timer.setInterval(0)
-    monkeypatch.setattr(lesson.engine, "next_token_logits", _slowly(lesson))
-    press(lesson, Qt.Key.Key_Right)
-    assert switched.count("stop") == 2  # on, and off
+def test_switching_a_step_on_and_off_lays_no_toolbar_out(lesson: Explorer) -> None:
+    stop = lesson.window.actions_["stop"]
+    (bar,) = lesson.window.findChildren(QToolBar, "toolbar")
+    (button,) = (child for child in bar.findChildren(SteadyButton) if child.defaultAction() is stop)
+    QCoreApplication.sendPostedEvents()
+    asked = Asked(bar)
+    for allowed in (True, False):
+        stop.setEnabled(allowed)
+        assert button.isEnabled() is allowed
+        QCoreApplication.sendPostedEvents()
+    assert asked.times == 0
+    text = stop.iconText()
+    stop.setIconText("Another word")
+    QCoreApplication.sendPostedEvents()
+    assert button.text() == "Another word"
+    assert asked.times > 0
+    stop.setIconText(text)
 
 
-def _slowly(explorer: Explorer) -> Callable[..., Any]:
-    """The engine's answer, once the window has seen that it is waited for."""
-    asked = explorer.engine.next_token_logits
-    seen = threading.Event()
-    explorer.window.actions_["stop"].enabledChanged.connect(lambda _: seen.set())
+class Asked(QObject):
+    """How often a widget was asked to lay out what is in it."""
 
-    def slow(*arguments: Any, **options: Any) -> Any:
-        assert seen.wait(30)
-        return asked(*arguments, **options)
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.times = 0
+        widget.installEventFilter(self)
 
-    return slow
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:
+        self.times += event.type() == QEvent.Type.LayoutRequest
+        return False
