@@ -69,7 +69,10 @@ def test_what_was_shown_is_recorded_and_told_in_the_history_once_the_window_rest
     assert lesson.window.history.findChild(QListView).model().rowCount() == rows + 1
 
 
-def test_the_bars_are_painted_before_the_rest_of_the_window_learns_of_the_step(lesson: Explorer, press: Press) -> None:
+def test_the_bars_are_painted_before_the_rest_of_the_window_learns_of_the_step(
+    lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
     window, session = lesson.window, lesson.session
     seen: list[tuple[str, bool, bool, bool]] = []
 
@@ -94,6 +97,7 @@ def test_the_bars_are_painted_before_the_rest_of_the_window_learns_of_the_step(l
 def test_what_explains_the_bars_is_worked_out_once_a_step(
     lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
     why, refreshed = lesson.window.why, list[object]()
     honest = why.refresh
     monkeypatch.setattr(why, "refresh", lambda: (refreshed.append(why.view), honest())[1])
