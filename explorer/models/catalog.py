@@ -21,6 +21,7 @@ from explorer.messages import ModelLoadError, UserMessage
 from explorer.models.base import LanguageModel, ModelIdentity, ModelRef
 from explorer.models.folder_model import identify_folder
 from explorer.models.hub_source import cached_models, hub_folder, is_hub_name
+from explorer.models.libraries import import_libraries
 from explorer.models.load_errors import corrupt, disk_full, explained, missing, not_writable, package_missing
 from explorer.models.model_cache import FileRecord, Manifest, ModelCache
 from explorer.models.table_format import parse_json
@@ -172,11 +173,10 @@ def open_model(
     root = model_cache()
     with explained(source, root):
         folder, identity = _locate(ref, progress, cancel)
-    # The only road to torch in this module, taken in the engine process alone.
-    from explorer.models.transformers_model import TransformersModel
-
+    model = import_libraries().TransformersModel  # the only road to torch, taken in the engine process alone
     with explained(identity.name, root):
-        return TransformersModel.load(folder, ref, identity, progress=progress, cancel=cancel)
+        loaded: LanguageModel = model.load(folder, ref, identity, progress=progress, cancel=cancel)
+    return loaded
 
 
 def lesson_model(name: str) -> TableModel:
