@@ -23,6 +23,7 @@ from ui.bridge import Bridge, Done, Event, Failed, Handlers, Job, JobContext, Wa
 Owned = TypeVar("Owned")
 
 _LEAST_SPACING_MS = 8.0
+_MOST_UNSHOWN_S = 0.1
 
 
 class JobThread(Generic[Owned]):
@@ -207,7 +208,9 @@ class PreviewRequest:
 class PreviewThread:
     """Evaluates the latest request only; one that was overtaken before it began is never evaluated.
 
-    Answers come as the bridge's event ``preview`` with ``(number, Distribution)``.
+    Answers come as the bridge's event ``preview`` with ``(number, Distribution)``. The next is worked out when `shown`
+    says that the last is on the screen: until then it would take the time that painting needs, for settings that are
+    overtaken by then.
     """
 
     def __init__(self, bridge: Bridge) -> None:
@@ -216,6 +219,7 @@ class PreviewThread:
         self._request: PreviewRequest | None = None
         self._busy = False
         self._shown_at = 0.0
+        self._unshown_until = 0.0  # of the clock; whoever shows nothing holds nobody up for longer
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="preview", daemon=True)
 
@@ -233,6 +237,12 @@ class PreviewThread:
             self._request = request
             self._condition.notify()
 
+    def shown(self) -> None:
+        """The last answer has been painted, or will not be."""
+        with self._condition:
+            self._unshown_until = 0.0
+            self._condition.notify()
+
     def close(self, timeout: float) -> bool:
         with self._condition:
             self._closing = True
@@ -241,15 +251,21 @@ class PreviewThread:
             self._thread.join(timeout)
         return not self._thread.is_alive()
 
+    def _next(self) -> PreviewRequest | None:
+        """The latest request, when its time has come; None when there will be no more."""
+        with self._condition:
+            self._busy = False
+            while not self._closing:
+                held_up = self._unshown_until - time.monotonic()
+                if self._request is not None and held_up <= 0:
+                    request, self._request, self._busy = self._request, None, True
+                    return request
+                self._condition.wait(None if self._request is None else held_up)
+            return None
+
     def _run(self) -> None:
-        while True:
-            with self._condition:
-                self._busy = False
-                self._condition.wait_for(lambda: self._request is not None or self._closing)
-                if self._closing or self._request is None:
-                    return
-                request, self._request = self._request, None
-                self._busy = True
+        while (request := self._next()) is not None:
+            self._unshown_until = time.monotonic() + _MOST_UNSHOWN_S
             try:
                 distribution: Distribution = evaluate(request.logits, request.sampling, request.context)
             except ExplorerError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -242,6 +243,13 @@ class Distribution:
     def sampling_entropy(self) -> float:
         """Entropy of the sampling distribution, nats; 0 where nothing can be drawn."""
         return self.trace.final.report_entropy
+
+    @property
+    def largest_probability(self) -> float:
+        """The highest of all the model's and all sampling probabilities."""
+        start = self.trace.start
+        model = math.exp(min(0.0, float(start.scores[0]) - self.trace.logsumexp)) if len(start) else 0.0
+        return max(model, float(self.sampling_probs[0]))
 
     def touched_by(self, stage: str) -> IdArray:
         """Ids of the tokens that a stage removed; where it removed none, of those whose scores it set one by one.

@@ -17,6 +17,7 @@ DoubleArray = NDArray[np.float64]
 
 LARGEST: Final = np.finfo(np.float32).max
 _LANES: Final = 8
+_ROW: Final = 512
 _BLOCK: Final = 16_384  # its scratch stays in the second-level cache
 _LOG2_E: Final = np.float32(1.442695040888963407359924681001892137426645954152985934135449406931)
 _LN2_HIGH: Final = np.float32(0.693145751953125)  # sixteen bits: times a whole number below 2^8 it is exact in float32
@@ -115,6 +116,13 @@ def total(values: FloatArray) -> np.float32:
     half = lanes[:4] + lanes[4:]
     half = half[:2] + half[2:]
     return np.float32(half[0] + half[1])
+
+
+def roughly_total(values: FloatArray) -> float:
+    """Sum of float32[n] of one sign with a relative error below 1e-6, for reports: a third of float64's time."""
+    whole = len(values) - len(values) % _ROW
+    rows = np.add.reduce(values[:whole].reshape(-1, _ROW), axis=1)  # pairwise within a row
+    return float(rows.sum(dtype=np.float64)) + float(values[whole:].sum(dtype=np.float64))
 
 
 def cumulative(values: FloatArray) -> FloatArray:

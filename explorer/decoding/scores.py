@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.caching import cached_property
-from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, sort_keys, total
+from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, roughly_total, sort_keys, total
 
 IdArray = NDArray[np.int32]
 PlaceArray = NDArray[np.intp]
@@ -61,7 +61,7 @@ class LiveScores:
     @cached_property
     def weight(self) -> float:
         """Sum of the weights, added in float64."""
-        return float(self.weights.sum(dtype=np.float64))
+        return _exactly_total(self.weights)
 
     @property
     def log_weight(self) -> float:
@@ -99,7 +99,7 @@ class LiveScores:
         if not len(self):
             return 0.0
         weights, weight = self._report_weights
-        return min(1.0, float(weights[chosen].sum(dtype=np.float64)) / weight) if weight else 0.0
+        return min(1.0, roughly_total(weights[chosen]) / weight) if weight else 0.0
 
     def share_at(self, position: int) -> float:
         """The probability of one token, for reports."""
@@ -112,19 +112,19 @@ class LiveScores:
         if not len(self):
             return 0.0
         weights: FloatArray = np.exp(self._below_best())
-        return self._entropy_of(weights, float(weights.sum(dtype=np.float64)))
+        return self._entropy_of(weights, _exactly_total(weights), _exactly_total)
 
     @cached_property
     def report_entropy(self) -> float:
         """`entropy` for reports: from exponentials that are there already, if there are any."""
-        return self._entropy_of(*self._report_weights) if len(self) else 0.0
+        return self._entropy_of(*self._report_weights, roughly_total) if len(self) else 0.0
 
-    def _entropy_of(self, weights: FloatArray, weight: float) -> float:
+    def _entropy_of(self, weights: FloatArray, weight: float, add_up: Callable[[FloatArray], float]) -> float:
         distance = self._below_best()
         if distance[-1] < _FAR:
             np.maximum(distance, _FAR, out=distance)  # exp is 0 from there on: 0 * -inf would be NaN
         distance *= weights
-        return max(0.0, float(np.log(weight)) - float(distance.sum(dtype=np.float64)) / weight)
+        return max(0.0, float(np.log(weight)) - add_up(distance) / weight)
 
     @cached_property
     def _report_weights(self) -> tuple[FloatArray, float]:
@@ -132,7 +132,7 @@ class LiveScores:
         weights = self._known_weights()
         if weights is None:
             weights = np.exp(self._below_best())
-        return weights, float(weights.sum(dtype=np.float64))
+        return weights, roughly_total(weights)
 
     def derived(self, name: str, make: Callable[[], _T]) -> _T:
         """What a stage derives from these scores alone, remembered while they are kept: its own slider needs it again
@@ -326,6 +326,10 @@ class LiveScores:
         front = before % 8
         back = max(0, 8 - front - len(values))
         return np.concatenate([np.zeros(front, np.float32), values, np.zeros(back, np.float32)])
+
+
+def _exactly_total(values: FloatArray) -> float:
+    return float(values.sum(dtype=np.float64))
 
 
 def _unless_range(places: PlaceArray) -> PlaceArray | None:

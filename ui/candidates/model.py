@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,8 +93,7 @@ class CandidateModel(QAbstractTableModel):
         """Whether a row differs from what it was in more than the chance in a draw."""
         if before is None or self.is_others(row):
             return True
-        now = self.row(row)
-        return replace(before, sampling_prob=now.sampling_prob) != now
+        return not before.same_but_for_draw(self.row(row))
 
     def set_order(self, order: Order) -> None:
         self._order = order

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QWidget
 
 from explorer.i18n import tr
@@ -66,6 +67,7 @@ class RowPainter:
         self._small = TextLine(figures_font(font, 0.85))
         self._label = LabelPainter(monospace_font(font))
         self._tags: dict[str, float] = {}
+        self._tag_pictures: dict[tuple[str, float], QPixmap] = {}
 
     @property
     def row_height(self) -> int:
@@ -191,12 +193,29 @@ class RowPainter:
         return self._tag_width(tag) + 2 * TAG_PADDING <= columns[Column.BAR].extent - 2 * PADDING
 
     def _paint_tag(self, painter: QPainter, end: float, middle: float, text: str) -> None:
-        width = self._tag_width(text) + 2 * TAG_PADDING
+        ratio = self._table.devicePixelRatioF()
+        picture = self._tag_pictures.get((text, ratio))
+        if picture is None:
+            picture = self._tag_pictures[text, ratio] = self._tag_picture(text, ratio)
+        left = end - picture.deviceIndependentSize().width()
+        painter.drawPixmap(QPointF(round(left), round(middle - TAG_HEIGHT / 2)), picture)
+
+    def _tag_picture(self, text: str, ratio: float) -> QPixmap:
+        """A tag, painted once: the same few stand at most rows of every frame."""
+        width = math.ceil(self._tag_width(text)) + 2 * TAG_PADDING
+        picture = QPixmap(QSize(width + 1, TAG_HEIGHT + 1) * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._small.font)
         painter.setPen(ink(self.colours.border))
         painter.setBrush(ink(self.colours.surface))
-        painter.drawRoundedRect(QRectF(end - width, middle - TAG_HEIGHT / 2, width, TAG_HEIGHT), 4, 4)
+        painter.drawRoundedRect(QRectF(0.5, 0.5, width, TAG_HEIGHT), 4, 4)
         painter.setPen(ink(self.colours.quiet))
-        self._small.left(painter, end - width + TAG_PADDING, middle, text)
+        self._small.left(painter, 0.5 + TAG_PADDING, 0.5 + TAG_HEIGHT / 2, text)
+        painter.end()
+        return picture
 
     # --- token and bar -----------------------------------------------------------------------------------------------
 

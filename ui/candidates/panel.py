@@ -282,8 +282,11 @@ class CandidatesPanel(QWidget):
         if not self.model.rowCount():
             self.current_changed.emit(-1)
             return
+        current = self.table.currentIndex().row()
+        if token_id is not None and current >= 0 and self.model.token(current) == token_id:
+            return
         row = None if token_id is None else self.model.row_of(token_id)
-        if row != self.table.currentIndex().row() or row is None:
+        if row != current or row is None:
             self.table.go_to(row or 0)
 
     # --- slots -------------------------------------------------------------------------------------------------------
@@ -324,4 +327,4 @@ def _largest(distribution: Distribution | None) -> float:
     """The largest probability the bars have to show."""
     if distribution is None or not len(distribution.token_ids):
         return 1.0
-    return float(max(distribution.model_probs.max(), distribution.sampling_probs.max()))
+    return distribution.largest_probability

@@ -36,6 +36,17 @@ class Row:
     edited_by: str | None
     node: int | None
 
+    def same_but_for_draw(self, other: Row) -> bool:
+        """Whether another row differs at most in the chance in a draw."""
+        return self._fixed == other._fixed
+
+    @property
+    def _fixed(self) -> tuple[object, ...]:
+        return (
+            *(self.token_id, self.label, self.special, self.rank, self.logit, self.model_prob),
+            *(self.fate, self.stage, self.edited_by, self.node),
+        )
+
 
 def token_bytes(vocabulary: Vocabulary | None, token_id: int) -> bytes:
     """The bytes behind a token; none where they are not known."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from explorer.decoding.params import Settings
 from ui.bridge import Bridge
@@ -57,6 +57,9 @@ class SettingsController(QObject):
 
     @Slot(str, object)
     def _take_event(self, name: str, value: Any) -> None:
+        if name not in ("preview", "preview_failed"):
+            return
+        QTimer.singleShot(0, self._window, self._preview.shown)  # the turn after the one that paints
         # Also one that another request followed: where a control moves faster than the chain is evaluated, waiting for
         # the last would show nothing until the hand rests.
         if name == "preview" and value[0] > self._late:

@@ -190,12 +190,14 @@ class ChainList(QListView):
         painter.fillRect(rect, self.palette().base())
         selected, focus = self.selectionModel(), self.hasFocus()
         pointed = self.indexAt(viewport.mapFromGlobal(QCursor.pos())).row() if viewport.underMouse() else -1
+        place = QRect(0, -self.verticalOffset(), viewport.width(), ROW_HEIGHT)
         for row in range(self.chain.rowCount()):
-            index = self.chain.index(row)
-            place = self.visualRect(index)
+            if self.isRowHidden(row):
+                continue
             if place.intersects(rect):
-                current = focus and selected.isSelected(index)
+                current = focus and selected.isSelected(self.chain.index(row))
                 delegate.paint_row(painter, place, row, current=current, hovered=row == pointed)
+            place.translate(0, ROW_HEIGHT)
         painter.end()
 
     def update_figures(self) -> None:
