@@ -30,8 +30,8 @@ class Plan:
     ``along`` to ``along + length``), ``across`` it (``breadth`` about ``across``).
 
     ``heads`` are the names of the boxes, rising; ``index`` finds a box by its head, ``parent`` is the index of the box
-    above (of the first box itself for the first). Edges leave the parent at ``parent_end`` and keep to the parent's row
-    until ``turn``: in a tidy tree other boxes may stand right behind a short parent.
+    above (of the first box itself for the first). Edges leave the parent at ``parent_end``; in a tidy
+    tree, where other boxes may stand right behind a short parent, they keep to the parent's row until ``turn``.
     """
 
     heads: Ids
@@ -81,6 +81,8 @@ class TreeGeometry:
         self._gap = COLUMN_GAP if orientation == "right" else LEVEL_GAP
         self._sizes = BoxSizes(outline, measure, prompt_width, orientation)
         self._starts: FloatArray = np.zeros(2)
+        self._own: FloatArray = np.zeros(1)  # by step: the room that its boxes of one token need
+        self._pushing: frozenset[int] = frozenset()  # heads of phrases that need more room than the steps they span
         self._slot = ROW
         self._plan: Plan | None = None
         self._segments: dict[int, list[Segment]] = {}
@@ -103,7 +105,7 @@ class TreeGeometry:
             self._columns()
         elif changed:
             self._sizes.update(sorted(changed))
-            if not all(self._fits(head) for head in changed):
+            if not all(self._keeps_columns(head) for head in changed):
                 self._columns()
         if changed is None or changed:
             self._forget()
@@ -126,14 +128,24 @@ class TreeGeometry:
         depth, top = self._outline.mirror.depth, int(self._outline.mirror.depth[self._outline.top])
         return int(depth[head]) - top, int(depth[self._outline.tail[head]]) - top
 
-    def _fits(self, head: int) -> bool:
-        """Whether a box finds its room. Never so for a phrase: one that was cut may give room back."""
-        first, last = self._levels(head)
-        if first != last or last + 1 >= len(self._starts):
+    def _keeps_columns(self, head: int) -> bool:
+        """Whether no step begins elsewhere because of a box that came or changed: it finds room, and the boxes that its
+        nodes belonged to made none."""
+        outline, before = self._outline, self._plan
+        (first, last), length = self._levels(head), float(self._length()[head])
+        if before is None or last + 1 >= len(self._starts):
             return False
-        if self.orientation == "down" and float(self._sizes.width[head]) + SLOT_GAP > self._slot:
+        if self._starts[first] + length + self._gap > self._starts[last + 1]:
             return False
-        return bool(self._starts[first] + float(self._length()[head]) + self._gap <= self._starts[last + 1])
+        if self.orientation == "down" and (first != last or float(self._sizes.width[head]) + SLOT_GAP > self._slot):
+            return False  # a phrase that was cut may have been the broadest box
+        for level, node in enumerate(outline.members(head), first):
+            box = int(before.index[node]) if node < len(before.index) else -1
+            if box < 0 or (first == last and length == before.length[box]):
+                continue
+            if node in self._pushing or before.length[box] + self._gap == self._own[level]:  # perhaps the widest there
+                return False
+        return True
 
     def _columns(self) -> None:
         """Where each step begins: behind every box that ends at the step before."""
@@ -152,6 +164,7 @@ class TreeGeometry:
         # Phrases that find room between the columns of single tokens never push anything.
         pushing = np.flatnonzero(~single & (starts[first] + needed > starts[last + 1]))
         self._starts = starts if not len(pushing) else _pushed(own, first[pushing], last[pushing], needed[pushing])
+        self._own, self._pushing = own, frozenset(heads[pushing].tolist())
         if self.orientation == "down":
             self._slot = max(LEAST_BOX + SLOT_GAP, float(self._sizes.width[heads].max()) + SLOT_GAP)
 
@@ -173,9 +186,8 @@ class TreeGeometry:
         parent[0] = 0
         along = self._starts[mirror.depth[heads] - mirror.depth[outline.top]]
         length = self._length()[heads]
-        across = (self._placement.rows[heads] + 0.5) * self._slot
-        behind = along - self._gap if self._placement.layout_name == "tidy" else (along + length)[parent]
-        return Plan(heads, index, parent, along, length, across, self._breadth()[heads], behind)
+        across = (self._placement.rows_of(heads) + 0.5) * self._slot
+        return Plan(heads, index, parent, along, length, across, self._breadth()[heads], along - self._gap)
 
     def segments(self, head: int) -> list[Segment]:
         """What stands in a box, from its beginning to its end. Not to be changed."""

@@ -20,7 +20,7 @@ def legend_entries(frame: Frame) -> list[LegendEntry]:
     outline, options, reading = frame.outline, frame.options, frame.reading
     mirror = outline.mirror
     shown = np.flatnonzero(outline.shown)
-    below = shown[shown != outline.top]
+    below = shown[1:]  # the top has the lowest id
     entries: list[LegendEntry] = []
     low, high = scale_words(options.colour_by, frame.unit)
     if low:
@@ -30,7 +30,7 @@ def legend_entries(frame: Frame) -> list[LegendEntry]:
     entries.extend(HowEntry(how, coloured) for number, how in enumerate(HOWS) if present[number])
     if mirror.forced[below].any():
         entries.append(PlainEntry("forced", tr("forced")))
-    if reading.excluded(below).any():
+    if not reading.recorded and reading.excluded(below).any():
         entries.append(PlainEntry("excluded", tr("excluded")))
     if _any_unknown(options, reading, shown, below):
         entries.append(PlainEntry("unknown", tr("not known")))
@@ -50,4 +50,6 @@ def legend_entries(frame: Frame) -> list[LegendEntry]:
 def _any_unknown(options: TreeViewOptions, reading: Reading, shown: Ids, below: Ids) -> bool:
     if options.colour_by == "entropy":
         return bool(np.isnan(reading.entropy(shown)).any())
+    if reading.recorded:  # every edge of the tree has its own
+        return False
     return options.colour_by in ("probability", "surprisal") and bool(np.isnan(reading.edge(below)).any())

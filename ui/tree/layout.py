@@ -30,6 +30,11 @@ class LeafSlots:
         rows: FloatArray = self.start + (self.leaves - 1) / 2
         return rows
 
+    def rows_of(self, ids: Ids) -> FloatArray:
+        """The rows of some nodes."""
+        rows: FloatArray = self.start[ids] + (self.leaves[ids] - 1) / 2
+        return rows
+
     @property
     def count(self) -> float:
         """How many rows there are."""
@@ -66,7 +71,7 @@ class LeafSlots:
             row = int(self.start[parent] + self.leaves[parent])
         above = self._ancestors(node_id)
         kept = self.start[above]
-        self.start[self.start >= row] += 1
+        self.start += self.start >= row
         self.start[above] = kept
         self.leaves[above] += 1
         self.start[node_id] = row

@@ -58,6 +58,12 @@ class Placement(QObject):
         """float64 by node id, from 0 on; what is not shown has a row that means nothing. Not to be changed."""
         return self._slots.rows if self._layout == "leaf-slot" or self._tidy is None else self._tidy
 
+    def rows_of(self, ids: Ids) -> FloatArray:
+        """The rows of some nodes."""
+        if self._layout == "leaf-slot" or self._tidy is None:
+            return self._slots.rows_of(ids)
+        return self._tidy[ids]
+
     @property
     def count(self) -> float:
         if self._layout == "leaf-slot" or self._tidy is None:

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 from ui.tree.camera_control import CameraControl
 from ui.tree.motion import MOST_MOVING, Motion
 from ui.tree.scene import TreeScene
-from ui.tree.sight import Sight
 
 
 class Rearrangement:
@@ -45,7 +44,7 @@ class Rearrangement:
         if not (kept or self._fits or place.isNull() or self._place.isNull()):
             self._hold(place.center() - self._place.center())
         self._motion.start(self._places, scene.mirror, scene.geometry)
-        if not len(Sight(scene.geometry.plan, self._look.goal, scene.down).boxes):
+        if not scene.shows_anything(self._look.goal):
             self._look.follow(scene.place_of(scene.current))
 
     def _anchored(self) -> QRectF:

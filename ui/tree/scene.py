@@ -17,7 +17,7 @@ from ui.theme import Colours, MapName
 from ui.tree.camera import Camera
 from ui.tree.colours import NodeColours
 from ui.tree.frame import Frame, Level
-from ui.tree.geometry import TreeGeometry
+from ui.tree.geometry import Plan, TreeGeometry
 from ui.tree.labels import TokenLabels
 from ui.tree.marks import NUMBERS
 from ui.tree.mirror import NO_NODE, mirror_of
@@ -252,13 +252,10 @@ class TreeScene:
         plan = self.geometry.plan
         if motion is not None:
             plan = motion.moved_plan(plan)
-        sight = self._sight
-        if sight is None or (sight.plan, sight.camera, sight.down) != (plan, camera, self.down):
-            sight = self._sight = Sight(plan, camera, self.down)
         return Frame(
             mirror=self.mirror,
             outline=self.outline,
-            sight=sight,
+            sight=self._sight_of(plan, camera),
             segments_of=self.geometry.segments,
             options=self.options,
             reading=self._reading,
@@ -272,6 +269,17 @@ class TreeScene:
             annotations=self.annotations,
             unit=self.unit,
         )
+
+    def shows_anything(self, camera: Camera) -> bool:
+        """Whether ``camera`` sees any box."""
+        return len(self._sight_of(self.geometry.plan, camera).boxes) > 0
+
+    def _sight_of(self, plan: Plan, camera: Camera) -> Sight:
+        """What a camera sees; worked out once as long as plan and camera stay."""
+        sight = self._sight
+        if sight is None or (sight.plan, sight.camera, sight.down) != (plan, camera, self.down):
+            sight = self._sight = Sight(plan, camera, self.down)
+        return sight
 
     def picture(
         self,
