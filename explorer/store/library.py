@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -28,6 +29,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.exc import DBAPIError
 
 from explorer.store import documents, loading, values
 from explorer.store.records import SessionCard, SessionSummary
@@ -47,6 +49,8 @@ from explorer.text import Vocabulary
 from explorer.tree import ROOT
 
 Transaction = Callable[..., AbstractContextManager[Connection]]
+
+_log = logging.getLogger(__name__)
 
 _SEARCH: Final = table("session_search", column("rowid"), column("session_search"))
 _TRIGRAM: Final = 3  # the index knows no shorter pieces
@@ -178,18 +182,20 @@ class Library:
     def index(self, most: int | None = None) -> int:
         """Make the texts of up to ``most`` sessions findable that changed since; how many there were.
 
-        Quick for few changes; a hundred thousand nodes take about a second.
+        Quick for few changes; a hundred thousand nodes take about a second. A damaged session is found by its title and
+        tags alone, and holds up no other.
         """
         vocabularies: dict[str, Vocabulary] = {}
         stale = self._stale(most)
         for session_id, revision, sha256 in stale:
             with self._read(session_id) as connection:
-                if sha256 not in vocabularies:
-                    data = connection.scalar(select(VocabularyRow.data).where(VocabularyRow.sha256 == sha256))
-                    if data is None:
-                        continue
-                    vocabularies[sha256] = Vocabulary.from_bytes(data)
-                content = _session_text(connection, session_id, vocabularies[sha256])
+                try:
+                    content = _session_text(connection, session_id, _vocabulary(connection, sha256, vocabularies))
+                except DBAPIError:
+                    raise  # the file's trouble, not this session's
+                except Exception as error:
+                    _log.warning("session %d cannot be searched by its text: %r", session_id, error)
+                    content = ""
             with self._write(session_id) as connection:
                 connection.execute(update(TextRow).where(TextRow.session_id == session_id).values(text=content))
                 connection.execute(update(CardRow).where(CardRow.session_id == session_id).values(indexed=revision))
@@ -327,6 +333,16 @@ def _about(connection: Connection, session_id: int) -> str:
     )
     tags = connection.scalars(select(TagRow.tag).where(TagRow.session_id == session_id).order_by(TagRow.tag))
     return values.searchable("\n".join((title, row.name, preview or "", row.note, *tags)))
+
+
+def _vocabulary(connection: Connection, sha256: str, known: dict[str, Vocabulary]) -> Vocabulary:
+    """A stored vocabulary, read once. Raises ValueError where there is none, or a damaged one."""
+    if sha256 not in known:
+        data = connection.scalar(select(VocabularyRow.data).where(VocabularyRow.sha256 == sha256))
+        if data is None:
+            raise ValueError("the session's vocabulary is missing")
+        known[sha256] = Vocabulary.from_bytes(data)
+    return known[sha256]
 
 
 def _session_text(connection: Connection, session_id: int, vocabulary: Vocabulary) -> str:

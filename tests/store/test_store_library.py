@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +95,20 @@ def test_a_rename_an_undo_and_a_deleted_branch_change_what_is_found(store: Sessi
     store.append(one, samples.command(4, state, state, "delete", hidden=frozenset({2})))
     assert store.library.index() == 1
     assert found(store, "餐") == []
+
+
+def test_a_damaged_session_holds_up_no_other(store: SessionStore, caplog: pytest.LogCaptureFixture) -> None:
+    one, two = add(store, "Sound"), add(store, "Damaged")
+    grow(store, one, "早|餐")
+    grow(store, two, "早|餐")
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute("UPDATE nodes SET token_id = 1000000 WHERE session_id = ? AND token_id > 1", (two,))
+    assert store.library.index(1) == 1  # the last changed first
+    assert store.library.index(1) == 1
+    assert store.library.index(1) == 0
+    assert f"session {two} cannot be searched by its text" in caplog.text
+    assert found(store, "早餐") == [one]
+    assert found(store, "damaged") == [two]
 
 
 def test_an_excerpt_shows_what_was_found(store: SessionStore) -> None:
