@@ -201,6 +201,12 @@ class Library:
                 connection.execute(update(CardRow).where(CardRow.session_id == session_id).values(indexed=revision))
         return len(stale)
 
+    def unindexed(self) -> int:
+        """How many sessions `index` has still to see."""
+        with self._read() as connection:
+            joined = select(func.count()).select_from(SessionRow).join(CardRow, CardRow.session_id == SessionRow.id)
+            return int(connection.scalar(joined.where(CardRow.indexed != SessionRow.revision)) or 0)
+
     def _stale(self, most: int | None) -> list[tuple[int, int, str]]:
         with self._read() as connection:
             rows = connection.execute(

@@ -21,7 +21,7 @@ from ui.library.session_menu import fill_menu
 from ui.library.strip import Strip
 from ui.library.verbs import VERBS, fits
 from ui.library.words import sessions_count
-from ui.panels.common import GRID, describe, push_button
+from ui.panels.common import GRID, describe, plain_label, push_button
 
 _LEAST_BUTTON = 15 * GRID
 _SAME_KEY = {QKeyCombination(Qt.KeyboardModifier.ShiftModifier, Qt.Key.Key_Asterisk): Qt.Key.Key_Asterisk}
@@ -50,6 +50,8 @@ class LibraryPanel(QWidget):
         self.bar = FilterBar()
         self.strip = Strip()
         self.empty = EmptyPlace()
+        self.unindexed = plain_label(quiet=True)
+        self.unindexed.hide()
         self.read_only = Banner(tr("Why?"), tr("Say why the library can only be read, and what helps."), self._tell_why)
         self.trash_banner = Banner(
             tr("Empty…"), tr("Delete everything in the trash for good, after a question."), self.empty_requested.emit
@@ -62,7 +64,7 @@ class LibraryPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2 * GRID, 2 * GRID, 2 * GRID, 2 * GRID)
         layout.setSpacing(GRID)
-        for widget in (self.bar, self.read_only, self.trash_banner):
+        for widget in (self.bar, self.read_only, self.trash_banner, self.unindexed):
             layout.addWidget(widget)
         layout.addWidget(self._places, 1)
         layout.addWidget(self.strip)
@@ -168,6 +170,10 @@ class LibraryPanel(QWidget):
 
     def _show_banners(self, listing: Listing) -> None:
         self.read_only.show_text(tr("This library can only be read.") if listing.reason is not None else "")
+        waits = listing.unindexed and listing.reason is None
+        unread = tr("Not looked through yet: the texts of {sessions}. What is in them comes by itself.")
+        self.unindexed.setText(unread.format(sessions=sessions_count(listing.unindexed)) if waits else "")
+        self.unindexed.setVisible(bool(waits))
         in_trash = listing.filter.trash and bool(listing.trashed)
         kept = tr("In the trash: {sessions}. They stay until it is emptied.")
         self.trash_banner.show_text(

@@ -29,7 +29,8 @@ class ListFilter:
 class Listing:
     """What fits a filter: the numbers of all of it, in order, and the first ``lines``; and what else the library has.
 
-    ``terms`` are what the words are looked for as; ``reason`` says why the library can only be read.
+    ``terms`` are what the words are looked for as, and ``unindexed`` sessions were not looked through for them yet;
+    ``reason`` says why the library can only be read.
     """
 
     filter: ListFilter
@@ -39,6 +40,7 @@ class Listing:
     tags: Mapping[str, int] = field(default_factory=dict)
     listed: int = 0
     trashed: int = 0
+    unindexed: int = 0
     reason: UserMessage | None = None
 
 

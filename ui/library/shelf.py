@@ -90,6 +90,7 @@ class Shelf:
             tags=library.tags(),
             listed=listed,
             trashed=trashed,
+            unindexed=library.unindexed() if asked.words.strip() else 0,
             reason=self.store.reason,
         )
 

@@ -123,6 +123,18 @@ def test_the_trash_has_other_verbs_and_says_that_nothing_is_gone_yet(
     assert button(filled, "Restore").isEnabled()
 
 
+def test_a_search_says_what_it_has_not_looked_through_yet(
+    panel: LibraryPanel, line: MakeLine, listing: MakeListing
+) -> None:
+    panel.set_listing(listing(line(1), unindexed=7))
+    assert panel.unindexed.isVisibleTo(panel)
+    assert "7 sessions" in panel.unindexed.text()
+    panel.set_listing(listing(line(1)))
+    assert not panel.unindexed.isVisibleTo(panel)
+    panel.set_listing(listing(line(1), unindexed=7, reason=READ_ONLY))
+    assert not panel.unindexed.isVisibleTo(panel), "nothing is indexed there"
+
+
 def test_a_library_that_can_only_be_read_lets_nothing_be_changed(
     panel: LibraryPanel, line: MakeLine, listing: MakeListing, qtbot: QtBot
 ) -> None:

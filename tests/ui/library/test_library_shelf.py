@@ -91,7 +91,9 @@ def test_texts_are_indexed_a_few_at_a_time(shelf: Shelf, store: SessionStore) ->
     assert not shelf.index()  # nothing is open yet
     shelf.listing(ListFilter())
     assert shelf.index(most=2)
+    assert store.library.unindexed() == 1
     assert not shelf.index(most=2)
+    assert store.library.unindexed() == 0
     assert [s.id for s in store.library.sessions(LibraryQuery("t3"))] == [3]
     shelf.close()
 
