@@ -1,4 +1,4 @@
-"""Memory that is freed stays with the process, also in threads."""
+"""Memory that is freed stays with the process, also in threads; modules are not looked through for garbage."""
 
 from __future__ import annotations
 
@@ -38,3 +38,25 @@ def test_freed_arrays_come_back_without_page_faults() -> None:
     if told == "False":
         pytest.skip("this C library cannot be told")
     assert int(faults) < 100, "400 arrays of 256 pages each"
+
+
+def test_modules_that_last_are_not_looked_through() -> None:
+    program = """
+import gc
+from explorer.allocation import lasting_imports
+before = gc.get_freeze_count()
+with lasting_imports():
+    assert not gc.isenabled()
+    import sqlalchemy.orm
+assert gc.isenabled()
+assert gc.get_freeze_count() > before + 10_000
+class Cycle: pass
+one = Cycle(); one.self = one; del one
+gc.collect()
+assert not [o for o in gc.get_objects() if type(o) is Cycle], "what comes later is looked through"
+gc.disable()
+with lasting_imports():
+    pass
+assert not gc.isenabled()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import sys
 
+from explorer.allocation import lasting_imports
+
 
 def main() -> None:
     """Run the window until it is closed, then leave with its exit code."""
-    from ui.app import run  # see the module's docstring
+    with lasting_imports():
+        from ui.app import run  # see the module's docstring
 
     sys.exit(run(sys.argv[1:]))
 
