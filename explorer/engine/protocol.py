@@ -156,7 +156,12 @@ class Forget:
     """Drop everything that was computed: what is asked from now on is computed anew."""
 
 
-Note: TypeAlias = Pin | Expect | SetLookAhead | SetCacheBudget | Forget
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """A model will be loaded, not yet known which: do what can be done before."""
+
+
+Note: TypeAlias = Pin | Expect | SetLookAhead | SetCacheBudget | Forget | Prepare
 
 
 # --- answers, child to parent ----------------------------------------------------------------------------------------

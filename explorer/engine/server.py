@@ -8,6 +8,7 @@ No module on the way here imports Qt or torch; a neural model's opener imports t
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import importlib
 import logging
@@ -52,6 +53,7 @@ from explorer.engine.protocol import (
     NodeChecked,
     Note,
     Pin,
+    Prepare,
     Request,
     SetCacheBudget,
     SetLookAhead,
@@ -151,7 +153,7 @@ class Server:
                 self._stop()
             case MeasureMemory(number):
                 self._send(_measured(number, self._model))
-            case Pin() | Expect() | SetLookAhead() | SetCacheBudget() | Forget():
+            case Pin() | Expect() | SetLookAhead() | SetCacheBudget() | Forget() | Prepare():
                 self._requests.put(message)
                 self._interrupt(message)
             case _:
@@ -182,6 +184,9 @@ class Server:
                 self._ahead.work(others_wait=lambda: not self._requests.empty())
 
     def _note(self, note: Note) -> None:
+        if isinstance(note, Prepare):
+            _prepare(self._opener)
+            return
         model, ahead = self._model, self._ahead
         if not isinstance(model, CachingModel) or ahead is None:
             return
@@ -340,6 +345,13 @@ def _find(opener: str) -> Opener:
     module, _, name = opener.partition(":")
     function: Opener = getattr(importlib.import_module(module), name)
     return function
+
+
+def _prepare(opener: str) -> None:
+    """Call ``prepare`` of the opener's module, where it has one. What fails there will fail, and be told, at `Load`."""
+    with contextlib.suppress(Exception):
+        module = importlib.import_module(opener.partition(":")[0])
+        getattr(module, "prepare", lambda: None)()
 
 
 def _measured(number: int, model: LanguageModel | None) -> Answer:

@@ -16,6 +16,8 @@ Logits = NDArray[np.float32]
 TokenIds = tuple[int, ...]
 FLOAT32_TOLERANCE: Final = 2e-4
 """In logits: what separates a cached from a fresh pass in float32 by rounding alone."""
+TABLE_PREFIX: Final = "table:"
+LESSON_PREFIX: Final = "lesson:"
 DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
 DtypeChoice = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -34,6 +36,11 @@ class ModelRef:
     device: DeviceChoice = "auto"
     dtype: DtypeChoice = "auto"
     threads: int | None = None
+
+    @property
+    def neural(self) -> bool:
+        """Whether torch is needed to open it."""
+        return not self.source.startswith((TABLE_PREFIX, LESSON_PREFIX))
 
 
 @dataclass(frozen=True, slots=True)

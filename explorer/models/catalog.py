@@ -18,7 +18,7 @@ from typing import Literal
 
 from explorer.i18n import N_
 from explorer.messages import ModelLoadError, UserMessage
-from explorer.models.base import LanguageModel, ModelIdentity, ModelRef
+from explorer.models.base import LESSON_PREFIX, TABLE_PREFIX, LanguageModel, ModelIdentity, ModelRef
 from explorer.models.folder_model import identify_folder
 from explorer.models.hub_source import cached_models, hub_folder, is_hub_name
 from explorer.models.libraries import import_libraries
@@ -29,9 +29,6 @@ from explorer.models.table_model import TableModel
 from explorer.models.wheel_source import WheelFile, fetch_wheel_file
 from explorer.paths import model_cache, own_lessons
 from explorer.progress import CancelToken, ProgressCallback
-
-TABLE_PREFIX = "table:"
-LESSON_PREFIX = "lesson:"
 
 _GGUF_MAGIC = b"GGUF"
 _IMPORT_PACKAGES = ("gguf", "accelerate")
@@ -177,6 +174,11 @@ def open_model(
     with explained(identity.name, root):
         loaded: LanguageModel = model.load(folder, ref, identity, progress=progress, cancel=cancel)
     return loaded
+
+
+def prepare() -> None:
+    """What opening a neural model begins with, whichever it is. Raises what a broken installation raises."""
+    import_libraries()
 
 
 def lesson_model(name: str) -> TableModel:

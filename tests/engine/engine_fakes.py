@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from explorer.messages import ModelLoadError, OutOfMemory, PromptError, UserMessage
-from explorer.models.base import Environment, Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
+from explorer.models.base import TABLE_PREFIX, Environment, Logits, ModelIdentity, ModelInfo, ModelRef, TokenIds
 from explorer.models.prefix_cache import CacheStats
 from explorer.progress import CancelToken, Progress, ProgressCallback
 from explorer.text import ChatMessage, Vocabulary
 
 OPENER = "engine_fakes:open_model"
+PREPARED, PREPARING_FAILS = "TTE_FAKE_PREPARED", "TTE_FAKE_PREPARING_FAILS"  # variables of the environment
 VOCABULARY = 32
 
 # First ids of a prefix that make its pass do something.
@@ -179,8 +180,21 @@ def expected(prefix: Sequence[int], vocabulary: int = VOCABULARY) -> Logits:
     return np.arange(vocabulary, dtype=np.float32) + sum(prefix)
 
 
+def prepare() -> None:
+    """Leave this process's id in the file that a test has named, and fail where it asks for that."""
+    if PREPARED in os.environ:
+        _append_line(Path(os.environ[PREPARED]), os.getpid())
+    if os.environ.get(PREPARING_FAILS):
+        raise ImportError("torch is broken")
+
+
+def _append_line(file: Path, what: object) -> None:
+    with file.open("a") as stream:
+        stream.write(f"{what}\n")
+
+
 def open_model(reference: ModelRef, progress: ProgressCallback, cancel: CancelToken) -> FakeModel:
-    options = json.loads(reference.source)
+    options = json.loads(reference.source.removeprefix(TABLE_PREFIX))
     gate = Gate(Path(options["folder"]))
     kind = CachingModel if options["load"] == "caching" else FakeModel
     model = kind(gate, options["vocabulary"])

@@ -296,6 +296,9 @@ class ModelController(QObject):
         self._window.models.set_entries(entries)
         here = any(entry.name == DEFAULT_MODEL and entry.state == "installed" for entry in entries)
         self._window.welcome.set_model_here(here)
+        if any(entry.state == "installed" and ModelRef(entry.name).neural for entry in entries):
+            # What fails here is told where a model is opened.
+            self._models.post("prepare", lambda engine, job: engine.prepare(), failed=lambda _: None)
         self._window.actions_["get_smollm2"].setText(tr("Open SmolLM2") if here else tr("Get SmolLM2 (98 MB)"))
         self._fill_menu()
 

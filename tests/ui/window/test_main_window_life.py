@@ -15,8 +15,10 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QSlider
 from pytestqt.qtbot import QtBot
 from window_fakes import GATE, OPENER, Gate
 
+from explorer.engine.client import Engine
 from explorer.i18n import set_language
 from explorer.models.base import ModelRef
+from explorer.models.catalog import ModelEntry
 from explorer.tree import ROOT
 from ui.app import Explorer
 from ui.panels.message_area import MessageCard
@@ -215,6 +217,26 @@ def test_another_model_begins_a_session_of_its_own(start: Start, settle: Settle)
     assert before is not None
     assert after is not None
     assert (before.model.identity.name, after.model.identity.name) == ("breakfast", "eos-tree")
+
+
+def test_a_process_gets_ready_for_a_model_that_is_installed(
+    start: Start, settle: Settle, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = ModelEntry("lesson:breakfast", "built in", None, 0, None, "installed", "")
+    available = ModelEntry("smollm2-135m", "a wheel", None, 1, None, "available", "")
+    entries = [lesson, available]
+    monkeypatch.setattr("explorer.models.catalog.list_models", lambda: tuple(entries))
+    monkeypatch.setattr("explorer.engine.client.LEAST_FREE_BYTES", 0)
+    asked: list[Engine] = []
+    prepare = Engine.prepare
+    monkeypatch.setattr(Engine, "prepare", lambda engine: (asked.append(engine), prepare(engine))[1])
+    explorer = start(opener=OPENER)
+    settle(explorer)
+    assert not asked  # of what is here nothing needs one
+    entries[1] = replace(available, state="installed")
+    explorer.models.refresh_entries()
+    qtbot.waitUntil(lambda: explorer.engine._spare is not None)
+    assert asked == [explorer.engine]
 
 
 def test_bars_follow_a_slider_before_it_is_let_go(lesson: Explorer, settle: Settle, qtbot: QtBot) -> None:
