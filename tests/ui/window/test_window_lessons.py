@@ -27,8 +27,6 @@ GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "decoding" / "golden_decoding.json").read_text("utf-8")
 )
 NAMES = [one.id for one in lessons()]
-PLAYED = [name for name in NAMES if name not in ("first-steps", "repetition")]
-"""Each costs a process. What the others claim is held against their tables in tests/lessons."""
 
 
 @dataclass
@@ -161,7 +159,7 @@ def play(explorer: Explorer, name: str) -> list[Seen]:
     return seen
 
 
-@pytest.mark.parametrize("opened", PLAYED, indirect=True, scope="module")
+@pytest.mark.parametrize("opened", NAMES, indirect=True, scope="module")
 def test_a_lesson_plays_through_the_window(opened: str, program: Explorer) -> None:
     SEEN[opened] = play(program, opened)
     rows = [program.window.lessons.list.item(row).text() for row in range(program.window.lessons.list.count())]
@@ -182,7 +180,7 @@ def reached(name: str, expected: list[float]) -> bool:
 
 def test_every_golden_figure_was_reached() -> None:
     """Runs after the lessons were played, in the order of this file."""
-    if SEEN.keys() != set(PLAYED):
+    if SEEN.keys() != set(NAMES):
         pytest.skip("looks at what the lessons have shown")
     temperature = GOLDEN["temperature"]
     for figures in (*temperature["logits_2_1_0"].values(), *temperature["probs_6_3_1"].values()):
