@@ -54,9 +54,9 @@ class Plan:
 
     @cached_property
     def span(self) -> tuple[FloatArray, FloatArray]:
-        """The places across the tree between which each edge runs, the lower and the higher."""
-        parents = self.across[self.parent]
-        return np.minimum(parents, self.across), np.maximum(parents, self.across)
+        """The places across the tree between which each edge and its box lie, the lower and the higher."""
+        parents, half = self.across[self.parent], self.breadth / 2
+        return np.minimum(parents, self.across) - half, np.maximum(parents, self.across) + half
 
 
 class TreeGeometry:

@@ -8,7 +8,9 @@ from PySide6.QtGui import QColor, QImage
 
 from ui.tree.arrays import BoolArray, FloatArray, Ids
 from ui.tree.boxes import BOX_HEIGHT
+from ui.tree.colours import NodeColours
 from ui.tree.frame import Frame
+from ui.tree.geometry import Plan
 
 Pixels = NDArray[np.int32]
 Lines = tuple[Pixels, Pixels, Pixels]
@@ -27,6 +29,8 @@ class Raster:
 
     def __init__(self) -> None:
         self._pixels: NDArray[np.uint32] = np.zeros((0, 0), dtype=np.uint32)
+        self._dotted: tuple[Plan, NodeColours] | None = None
+        self._dots: tuple[Ids, NDArray[np.uint32]]
         self._reserve(1, 1)
 
     def _reserve(self, height: int, width: int) -> None:
@@ -53,18 +57,28 @@ class Raster:
         if frame.options.layout == "tidy":
             bend = np.maximum(bend, _pixels(frame.along(plan.turn[edges]), ratio))
         turn = (bend + stop) // 2
-        ways = np.concatenate((came, goes)), np.concatenate((start, turn)), np.concatenate((turn, stop))
-        swings = turn, np.minimum(came, goes), np.maximum(came, goes)
+        swinging = np.flatnonzero(came != goes)  # few: most keep to their row, and from afar so do more
+        ways = (
+            np.concatenate((came, goes[swinging])),
+            np.concatenate((start, turn[swinging])),
+            np.concatenate((np.where(came == goes, stop, turn), stop[swinging])),
+        )
+        came, goes = came[swinging], goes[swinging]
+        swings = turn[swinging], np.minimum(came, goes), np.maximum(came, goes)
         rows, columns = (swings, ways) if frame.down else (ways, swings)
         self._cover_rows(rows)
         self._cover_columns(columns)
         np.logical_or(self._covered, self._in_columns, out=self._covered)
-        self._pixels.fill(_rgb(QColor(frame.colours.surface)))
-        self._pixels[self._covered] = _rgb(QColor(frame.colours.border))
+        self._colour(_rgb(QColor(frame.colours.surface)), _rgb(QColor(frame.colours.border)))
         self._draw_dots(frame, *((across, along) if frame.down else (along, across)), ratio)
         image = QImage(self._pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
         return image
+
+    def _colour(self, ground: np.uint32, line: np.uint32) -> None:
+        """Every pixel in one colour or the other. Reckoned, modulo 2^32, in a tenth of the time that choosing takes."""
+        np.multiply(self._covered, np.subtract(line, ground, dtype=np.uint32), out=self._pixels)
+        np.add(self._pixels, ground, out=self._pixels)
 
     def _cover_rows(self, lines: Lines) -> None:
         """Mark the pixels of lines in rows, as far as they lie inside."""
@@ -91,25 +105,34 @@ class Raster:
     def _draw_dots(self, frame: Frame, x: Pixels, y: Pixels, ratio: float) -> None:
         """A small rectangle for every box, those that stand out more on top."""
         height, width = self._pixels.shape
-        camera, boxes = frame.camera, frame.boxes
-        most = MOST_DOT if len(boxes) <= CROWD else CROWDED_DOT
+        camera = frame.camera
+        most = MOST_DOT if len(frame.boxes) <= CROWD else CROWDED_DOT
         tall = max(1, round(ratio * min(6.0, max(2.0, BOX_HEIGHT * camera.scale_y * 0.5))))
         wide = max(1, round(ratio * min(most, max(2.0, 2 * BOX_HEIGHT * camera.scale_x))))
-        x, y = x[boxes], y[boxes]
         if frame.down:
             x, y = x - wide // 2, y + tall // 2
-        inside = np.flatnonzero((x >= 0) & (x < width - wide) & (y >= tall) & (y < height - tall))
-        heads = frame.plan.heads[boxes[inside]]
-        colours = frame.node_colours
-        places, faded = colours.places(heads), frame.reading.excluded(heads)
-        packed = colours.packed[np.where(faded, places + len(colours.palette), places)]
-        # Sixteen bits are sorted by counting.
-        order = np.argsort(np.where(faded | (places == len(colours.palette) - 1), -1, places), kind="stable")
-        corner = (y[inside[order]] - tall // 2).astype(np.int64) * width + x[inside[order]]
-        flat, packed = self._pixels.reshape(-1), packed[order]
+        inside = (x >= 0) & (x < width - wide) & (y >= tall) & (y < height - tall)
+        order, packed = self._dots_of(frame)
+        seen = inside[order]
+        order, packed = order[seen], packed[seen]
+        x, y = x[order], y[order]
+        corner = (y - tall // 2).astype(np.int64) * width + x
+        flat = self._pixels.reshape(-1)
         for down in range(tall):
             for across in range(wide):
                 flat[corner + (down * width + across)] = packed
+
+    def _dots_of(self, frame: Frame) -> tuple[Ids, NDArray[np.uint32]]:
+        """All boxes as they are drawn one after the other, and their pixels: the same while only the camera moves."""
+        colours = frame.node_colours
+        if self._dotted != (frame.plan, colours):
+            heads = frame.plan.heads
+            places, faded = colours.places(heads), frame.reading.excluded(heads)
+            packed = colours.packed[np.where(faded, places + len(colours.palette), places)]
+            # Sixteen bits are sorted by counting.
+            order = np.argsort(np.where(faded | (places == len(colours.palette) - 1), -1, places), kind="stable")
+            self._dotted, self._dots = (frame.plan, colours), (order, packed[order])
+        return self._dots
 
 
 def _inside(lines: Lines, count: int, length: int) -> Lines:

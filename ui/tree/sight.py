@@ -7,7 +7,6 @@ from PySide6.QtCore import QPointF, QRectF
 
 from explorer.caching import cached_property
 from ui.tree.arrays import BoolArray, FloatArray, Ids
-from ui.tree.boxes import BOX_HEIGHT
 from ui.tree.camera import Camera
 from ui.tree.geometry import Plan
 
@@ -51,25 +50,21 @@ class Sight:
     def edges(self) -> Ids:
         """Boxes of which the edge or the box itself may be in sight, values beside it included."""
         plan = self.plan
-        low, high = plan.span
-        return np.flatnonzero(self._meets(plan.parent_end, plan.end, low, high, plan.breadth))
+        return np.flatnonzero(self._meets(plan.parent_end, plan.end, *plan.span))
 
     @cached_property
     def boxes(self) -> Ids:
         """Boxes that may be in sight, values beside them included."""
         plan, edges = self.plan, self.edges
-        along, across = plan.along[edges], plan.across[edges]
-        return edges[self._meets(along, along + plan.length[edges], across, across, plan.breadth[edges])]
+        across, half = plan.across[edges], plan.breadth[edges] / 2
+        return edges[self._meets(plan.along[edges], plan.end[edges], across - half, across + half)]
 
-    def _meets(
-        self, near: FloatArray, far: FloatArray, low: FloatArray, high: FloatArray, breadth: FloatArray
-    ) -> BoolArray:
-        """Whether areas (px at scale 1, as broad as boxes about ``low`` and ``high``) meet the view."""
+    def _meets(self, near: FloatArray, far: FloatArray, low: FloatArray, high: FloatArray) -> BoolArray:
+        """Whether areas (px at scale 1) and what is written beside them meet the view."""
         seen = QRectF(self.camera.world(self._window.topLeft()), self.camera.world(self._window.bottomRight()))
         begin, end, bottom, top = seen.left(), seen.right(), seen.top(), seen.bottom()
         if self.down:
             begin, end, bottom, top = bottom, top, begin, end
-        half = np.maximum(breadth, BOX_HEIGHT) / 2 + BESIDE / self.across_scale
-        behind = BEHIND / self.along_scale
-        inside: BoolArray = (near < end) & (far + behind > begin) & (high + half > bottom) & (low - half < top)
+        beside, behind = BESIDE / self.across_scale, BEHIND / self.along_scale
+        inside: BoolArray = (near < end) & (far > begin - behind) & (high > bottom - beside) & (low < top + beside)
         return inside
