@@ -133,7 +133,7 @@ class ViewController(QObject):
 
     @Slot(object)
     def _arrived(self, shown: ShownView) -> None:
-        """The bars, painted at once."""
+        """The bars, of a step painted at once; those of a run come with the next frame, in a turn of its own."""
         for busy in self._distribution_views:
             busy.set_busy(shown.computing)
         if shown.computing:
@@ -145,7 +145,8 @@ class ViewController(QObject):
                 self._window.candidates.set_view(shown.view)
             finally:
                 self._arriving = False
-            self._window.candidates.table.viewport().repaint()
+            if not self._session.running:
+                self._window.candidates.table.viewport().repaint()
 
     @Slot(int)
     def _mark_token(self, token_id: int) -> None:

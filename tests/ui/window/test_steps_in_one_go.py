@@ -13,6 +13,8 @@ from PySide6.QtWidgets import QListView, QToolBar, QWidget
 from explorer.store import SessionStore
 from ui import session_thread
 from ui.app import Explorer
+from ui.controllers.session_controller import SessionController
+from ui.session_thread import ShownView
 from ui.steady_button import SteadyButton
 
 Press = Callable[..., None]
@@ -103,6 +105,22 @@ def test_what_explains_the_bars_is_worked_out_once_a_step(
     monkeypatch.setattr(why, "refresh", lambda: (refreshed.append(why.view), honest())[1])
     press(lesson, Qt.Key.Key_Right)
     assert refreshed == [lesson.session.view]
+
+
+def test_the_bars_of_a_run_are_painted_in_a_turn_of_their_own(
+    lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, viewport, at_once = lesson.session, lesson.window.candidates.table.viewport(), list[bool]()
+    monkeypatch.setattr(viewport, "repaint", lambda: at_once.append(session.running), raising=False)
+    press(lesson, Qt.Key.Key_Right)
+    assert at_once
+    at_once.clear()
+    view = session.view
+    assert view is not None
+    assert session.session is not None
+    monkeypatch.setattr(SessionController, "running", True)
+    session.arrived.emit(ShownView(session.session.serial, view, computing=False))
+    assert not at_once
 
 
 def test_switching_a_step_on_and_off_lays_no_toolbar_out(lesson: Explorer) -> None:
