@@ -58,6 +58,7 @@ class NodeLogits:
             raw = self._engine.next_token_logits(
                 [prefix], prompt_length=prompt_length, progress=progress, cancel=cancel
             )[0]
+            self._pinned = prefix  # by having been asked for
             token = None if guess is None else guess(raw)
             if token is not None:
                 self._expect((*prefix, token), prompt_length, then_likeliest=False)

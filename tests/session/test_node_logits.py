@@ -157,6 +157,17 @@ def test_a_step_takes_what_the_view_showed_without_working_it_out_again(
     assert [sampling.number("temperature") for sampling in evaluations] == [1.0, 0.5]
 
 
+def test_a_node_that_the_engine_was_asked_for_is_not_pinned_once_more(workspace: Workspace, told: list[Any]) -> None:
+    session = workspace.new_session("")
+    session.view()
+    session.step_greedy()
+    assert [what for what, *_ in told] == ["ask", "expect"]
+    session.view()
+    session.select(0)
+    session.view()  # here the engine does not see that the user looks
+    assert [what for what, *_ in told] == ["ask", "expect", "ask", "pin"]
+
+
 def test_the_library_is_asked_only_for_nodes_of_which_it_can_know(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

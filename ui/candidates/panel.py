@@ -75,8 +75,9 @@ class CandidatesPanel(QWidget):
         self.model.refresh()
         self._find(self.find_edit.text())
 
-    def set_view(self, view: NodeView | None) -> None:
-        """Show another node; None where no session is open."""
+    def set_view(self, view: NodeView | None, *, at_once: bool = False) -> None:
+        """Show another node; None where no session is open. With ``at_once`` the rows are painted before this returns,
+        and before what stands around them is brought up to date."""
         before = self._view
         same = view is not None and before is not None and view.node_id == before.node_id
         same = same and before is not None and before.distribution is not None
@@ -85,8 +86,14 @@ class CandidatesPanel(QWidget):
         distribution = None if view is None else view.distribution
         self.model.show_node(distribution, {} if view is None else view.taken)
         self._set_axis(None if same else Axis.fitting(self._axis.scale, _largest(distribution)), distribution)
-        self._refresh(distribution)
+        if not at_once or self._pages.currentWidget() is not self.table:
+            self._refresh(distribution)
+            self._restore(token)
+            return
+        self.table.show_keys(self._digits_differ())
         self._restore(token)
+        self.table.viewport().repaint()
+        self._refresh(distribution)
 
     def set_distribution(self, distribution: Distribution) -> None:
         """Show what the bars of the same node would be under other settings."""

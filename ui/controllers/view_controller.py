@@ -142,11 +142,9 @@ class ViewController(QObject):
             self._clear_timer.stop()
             self._arriving = True
             try:
-                self._window.candidates.set_view(shown.view)
+                self._window.candidates.set_view(shown.view, at_once=not self._session.running)
             finally:
                 self._arriving = False
-            if not self._session.running:
-                self._window.candidates.table.viewport().repaint()
 
     @Slot(int)
     def _mark_token(self, token_id: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QToolButton
@@ -650,3 +650,33 @@ def test_the_axis_fits_a_node_whose_numbers_come_late(
     panel.set_view(make_view(None))
     panel.set_view(make_view(make_distribution(thousand)))
     assert panel.table.painter.axis.end == 0.02
+
+
+def test_rows_are_painted_at_once_where_that_is_asked_for(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    panel.show()
+    first, second = (make_view(make_distribution(np.array(logits))) for logits in ([3.0, 2.0, 1.0], [1.0, 5.0, 2.0]))
+    panel.set_view(first)
+    QCoreApplication.processEvents()
+    painted = Painted(panel)
+    panel.set_view(first)
+    assert painted.shown == []
+    panel.set_view(second, at_once=True)
+    assert len(painted.shown) == 1
+    assert painted.shown[0] is second.distribution
+
+
+class Painted(QObject):
+    """What the rows show at every paint of them."""
+
+    def __init__(self, panel: CandidatesPanel) -> None:
+        super().__init__(panel)
+        self.shown: list[object] = []
+        self._panel = panel
+        panel.table.viewport().installEventFilter(self)
+
+    def eventFilter(self, _: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            self.shown.append(self._panel.model.distribution)
+        return False
