@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from html import escape
 from types import MappingProxyType
 from typing import BinaryIO
 
@@ -102,18 +103,18 @@ def _named_nodes(sheet: Sheet) -> list[str]:
     frame, place = sheet.tree.frame, sheet.tree_place()
     shift = f"translate({number(place.x())} {number(place.y())})"
     lines = [f'<g id="nodes" fill="none" pointer-events="all" transform="{shift}">\n']
-    mirror, step = frame.mirror, tr("model probability {probability}")
+    mirror, step, stop_of = frame.mirror, tr("model probability {probability}"), frame.stop_of
     parents, tokens = mirror.parent.tolist(), mirror.token.tolist()
     probabilities, logprobs = mirror.model_prob.tolist(), mirror.path_logprob.tolist()
-    for node_id, box in sheet.tree.nodes():
+    for node_id, left, top, width, height in sheet.tree.nodes():
         values, title = f'data-node="{node_id}"', xml_text(frame.prompt_label)
         if node_id != ROOT:
             token = tokens[node_id]
             said = step.format(probability=percent(min(1.0, probabilities[node_id])))
-            path = path_label(logprobs[node_id], frame.stop_of(node_id) == "eos")
+            path = path_label(logprobs[node_id], stop_of(node_id) == "eos")
             values += f' data-parent="{parents[node_id]}" data-token="{token}"'
-            title = f"{xml_text(frame.label_of(token))}\n{xml_text(said)}\n{xml_text(path)}"  # each comes again
-        area = f'x="{box.x():.2f}" y="{box.y():.2f}" width="{number(box.width())}" height="{number(box.height())}"'
+            title = f"{xml_text(frame.label_of(token))}\n{escape(said)}\n{escape(path)}"
+        area = f'x="{left:.2f}" y="{top:.2f}" width="{number(width)}" height="{number(height)}"'
         lines.append(f'<rect id="node{node_id}" {values} {area}><title>{title}</title></rect>\n')
     lines.append("</g>\n")
     return lines

@@ -43,13 +43,55 @@ class FilePainter(QPainter):
         super().drawText(*arguments)
 
 
+class _Type:
+    """A font, its metrics, and the sharp pictures of its coloured characters."""
+
+    def __init__(self, font: QFont) -> None:
+        self._font = QFont(font)
+        self.metrics = QFontMetricsF(font)
+        self._images: dict[str, QImage | None] = {}
+
+    def image_of(self, text: str, width: float) -> QImage | None:
+        """The sharp picture of a character that is drawn in colours of its own; None for others."""
+        if text not in self._images:
+            image = QImage(
+                max(1, round(width * _SHARPNESS)),
+                max(1, round(self.metrics.height() * _SHARPNESS)),
+                QImage.Format.Format_ARGB32_Premultiplied,
+            )
+            image.setDevicePixelRatio(_SHARPNESS)
+            image.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(image)
+            painter.setFont(self._font)
+            painter.setPen(QColor("black"))
+            painter.drawText(QPointF(0, self.metrics.ascent()), text)
+            painter.end()
+            self._images[text] = image if _is_coloured(image) else None
+        return self._images[text]
+
+
 class PdfPainter(FilePainter):
     """A font of coloured pictures has no outlines to put into a file, and Qt would take them at their size on the
     screen: blurred on paper. Here they are images of eight times that size."""
 
     def __init__(self, device: QPaintDevice, work: Work) -> None:
         super().__init__(device, work)
-        self._images: dict[tuple[str, str], QImage | None] = {}
+        self._types: dict[str, _Type] = {}
+        self._type: _Type | None = None  # that of the present font; None: to be looked up
+
+    def setFont(self, font: QFont) -> None:  # type: ignore[override]
+        self._type = None
+        super().setFont(font)
+
+    def restore(self) -> None:
+        self._type = None
+        super().restore()
+
+    def _present(self) -> _Type:
+        if self._type is None:
+            font = self.font()
+            self._type = self._types.setdefault(font.key(), _Type(font))
+        return self._type
 
     def drawText(self, *arguments: Any) -> None:  # type: ignore[override]
         text = arguments[-1]
@@ -57,15 +99,15 @@ class PdfPainter(FilePainter):
         if plain and len(arguments) == 2:
             super().drawText(*arguments)
             return
-        metrics = QFontMetricsF(self.font())
-        place = _baseline(arguments, metrics)  # drawing in a rectangle takes half as long again
+        letters = self._present()
+        place = _baseline(arguments, letters.metrics)  # drawing in a rectangle takes half as long again
         if plain:
             super().drawText(place, text)
         else:
-            self._draw_mixed(place, text, metrics)
+            self._draw_mixed(place, text, letters)
 
-    def _draw_mixed(self, place: QPointF, text: str, metrics: QFontMetricsF) -> None:
-        end, left = 0, place.x()
+    def _draw_mixed(self, place: QPointF, text: str, letters: _Type) -> None:
+        end, left, metrics = 0, place.x(), letters.metrics
         for match in [*_PICTOGRAPH.finditer(text), None]:
             plain = text[end : match.start() if match else len(text)]
             if plain:
@@ -75,32 +117,12 @@ class PdfPainter(FilePainter):
                 return
             end = match.end()
             width = metrics.horizontalAdvance(match[0])
-            image = self._image_of(match[0], width, metrics)
+            image = letters.image_of(match[0], width)
             if image is None:
                 super().drawText(QPointF(left, place.y()), match[0])
             else:
                 self.drawImage(QRectF(left, place.y() - metrics.ascent(), width, metrics.height()), image)
             left += width
-
-    def _image_of(self, text: str, width: float, metrics: QFontMetricsF) -> QImage | None:
-        """The sharp picture of a character that is drawn in colours of its own; None for others."""
-        key = (text, self.font().key())
-        if key not in self._images:
-            font = QFont(self.font())
-            image = QImage(
-                max(1, round(width * _SHARPNESS)),
-                max(1, round(metrics.height() * _SHARPNESS)),
-                QImage.Format.Format_ARGB32_Premultiplied,
-            )
-            image.setDevicePixelRatio(_SHARPNESS)
-            image.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(image)
-            painter.setFont(font)
-            painter.setPen(QColor("black"))
-            painter.drawText(QPointF(0, metrics.ascent()), text)
-            painter.end()
-            self._images[key] = image if _is_coloured(image) else None
-        return self._images[key]
 
 
 def _baseline(arguments: tuple[Any, ...], metrics: QFontMetricsF) -> QPointF:

@@ -57,13 +57,17 @@ def family(name: str) -> str:
 def path_data(path: QPainterPath) -> str:
     """The path in SVG's words: M, L and C with absolute coordinates."""
     parts: list[str] = []
+    data = 0  # what is left of a curve: its second control point, and its end
     for place in range(path.elementCount()):
         element = path.elementAt(place)  # asked one by one: its type would be made an enum of Python's
-        if element.isLineTo():
+        if data:
+            data -= 1
+            word = " "
+        elif element.isLineTo():
             word = "L"
-        elif element.isMoveTo():
-            word = "M"
+        elif element.isCurveTo():
+            word, data = "C", 2
         else:
-            word = "C" if element.isCurveTo() else " "
+            word = "M"
         parts.append(f"{word}{element.x:.2f} {element.y:.2f}")
     return "".join(parts)

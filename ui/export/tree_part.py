@@ -67,10 +67,10 @@ class TreePart:
         """How many nodes are in the picture; a phrase has many in one box."""
         return self.frame.node_count(self.frame.boxes)
 
-    def nodes(self) -> Iterator[tuple[int, QRectF]]:
-        """Every node of the picture with its place."""
+    def nodes(self) -> Iterator[tuple[int, float, float, float, float]]:
+        """Every node of the picture with its left, top, width and height."""
         frame = self.frame
-        return frame.node_rects(frame.boxes if self.clipped else np.arange(len(frame.plan.heads)))
+        return frame.node_places(frame.boxes if self.clipped else np.arange(len(frame.plan.heads)))
 
 
 def _inked_region(scene: TreeScene, colours: Colours, font: QFont) -> QRectF:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
 
 from ui.theme import blend
 from ui.tree.arrays import FloatArray, Ids
@@ -22,6 +22,7 @@ ROUNDING = 28.0
 LEAST_SCALE = 0.6
 MOST_CROSSING = 40  # edges of unseen boxes that merely cross the view; of more, one in each px is drawn
 
+_TURNED = QTransform(0, 1, 1, 0, 0, 0)  # left and right become up and down
 _WIDTHS = np.array((1.0, 1.5, 2.25, 3.0, 4.0, 5.0))
 
 
@@ -131,23 +132,25 @@ def edge_curves(frame: Frame, edges: Ids) -> list[QPainterPath]:
     end = frame.along(plan.along[edges])
     came, goes = frame.across(plan.across[parents]), frame.across(plan.across[edges])
     numbers = zip(start.tolist(), turn.tolist(), end.tolist(), came.tolist(), goes.tolist(), strict=True)
-    return [_curve(frame, *five) for five in numbers]
+    curves = [_curve(*five) for five in numbers]
+    return [_TURNED.map(curve) for curve in curves] if frame.down else curves
 
 
-def _curve(frame: Frame, start: float, turn: float, end: float, came: float, goes: float) -> QPainterPath:
-    """An edge: it bends soon after its parent and then runs straight, so that there is room for a figure on it."""
-    point = frame.point
-    path = QPainterPath(point(start, came))
+def _curve(start: float, turn: float, end: float, came: float, goes: float) -> QPainterPath:
+    """An edge of a tree that grows to the right: it bends soon after its parent and then runs straight, so that there
+    is room for a figure on it."""
+    path = QPainterPath()
+    path.moveTo(start, came)
     bent = turn + (end - turn) * BEND_SHARE
     middle = (turn + bent) / 2
     if turn > start:
-        path.lineTo(point(turn, came))
+        path.lineTo(turn, came)
     if abs(goes - came) <= TALL:
-        path.cubicTo(point(middle, came), point(middle, goes), point(bent, goes))
+        path.cubicTo(middle, came, middle, goes, bent, goes)
     else:  # far beyond what an eye takes for one swing; a straight way is painted four times as fast
         step = math.copysign(ROUNDING, goes - came)
-        path.quadTo(point(middle, came), point(middle, came + step))
-        path.lineTo(point(middle, goes - step))
-        path.quadTo(point(middle, goes), point(bent, goes))
-    path.lineTo(point(end, goes))
+        path.quadTo(middle, came, middle, came + step)
+        path.lineTo(middle, goes - step)
+        path.quadTo(middle, goes, bent, goes)
+    path.lineTo(end, goes)
     return path

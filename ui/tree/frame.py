@@ -180,7 +180,10 @@ class Frame:
     def part_of(self, head: int, rect: QRectF, segment: Segment, place: int | None = None) -> QRectF:
         """Where a segment of a box is on the screen, ``rect`` being where the box is. ``place`` narrows it down to one
         of the nodes that an ellipsis stands for."""
-        across, along = self._shrunk(head, rect)
+        return self._part(rect, self._shrunk(head, rect), segment, place)
+
+    def _part(self, rect: QRectF, scales: tuple[float, float], segment: Segment, place: int | None) -> QRectF:
+        across, along = scales
         part = QRectF(
             rect.left() + segment.left * across,
             rect.top() + segment.top * along,
@@ -236,17 +239,20 @@ class Frame:
         heads, depth = self.plan.heads[boxes], self.mirror.depth
         return int((depth[self.outline.tail[heads]] - depth[heads] + 1).sum())
 
-    def node_rects(self, boxes: Ids) -> Iterator[tuple[int, QRectF]]:
-        """Every node of some boxes with its place on the screen."""
-        heads = self.plan.heads[boxes].tolist()
-        for head, *sides in zip(heads, *(values.tolist() for values in self.rects(boxes)), strict=True):
-            rect = QRectF(*sides)
-            if self.outline.tail[head] == head:
-                yield head, rect
+    def node_places(self, boxes: Ids) -> Iterator[tuple[int, float, float, float, float]]:
+        """Every node of some boxes with its left, top, width and height on the screen."""
+        heads = self.plan.heads[boxes]
+        columns = (heads, self.outline.tail[heads], *self.rects(boxes))
+        for head, tail, *sides in zip(*(values.tolist() for values in columns), strict=True):
+            if tail == head:
+                yield (head, *sides)
                 continue
+            rect = QRectF(*sides)
+            scales = self._shrunk(head, rect)
             for segment in self.segments_of(head):
                 for place, node_id in enumerate(segment.nodes):
-                    yield node_id, self.part_of(head, rect, segment, place)
+                    part = self._part(rect, scales, segment, place)
+                    yield node_id, part.x(), part.y(), part.width(), part.height()
 
     # --- what stands out ---------------------------------------------------------------------------------------------
 

@@ -144,7 +144,7 @@ def test_a_picture_of_all_shows_every_token_and_no_more_at_the_border(
         nodes = sum(vocabulary.label(node.token_id).strip("·") == token for node in canvas.scene.mirror.nodes.values())
         assert words.count(token) == nodes
     view = QRectF(QPointF(0, 0), frame.camera.view)
-    assert all(view.contains(rect) for _, rect in frame.node_rects(np.arange(len(frame.plan.heads))))
+    assert all(view.contains(QRectF(*sides)) for _, *sides in frame.node_places(np.arange(len(frame.plan.heads))))
     border = painted(frame).copy(0, 0, int(view.width()), 3)
     assert {border.pixelColor(x, y).name() for x in range(border.width()) for y in range(3)} == {LIGHT.surface}
 

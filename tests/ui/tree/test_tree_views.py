@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
@@ -148,7 +148,8 @@ def test_boxes_never_overlap_and_are_found_where_they_stand(
         apart |= (top >= top[number] + height[number] - 0.1) | (top + height <= top[number] + 0.1)
         apart[number] = True
         assert apart.all()
-    for node_id, rect in frame.node_rects(np.arange(len(frame.plan.heads))):
+    for node_id, *sides in frame.node_places(np.arange(len(frame.plan.heads))):
+        rect = QRectF(*sides)
         assert frame.rect_of(node_id) == rect
         assert frame.node_at(rect.center()) == node_id
 
