@@ -55,7 +55,9 @@ class SortedLogits:
             raw = np.asarray(logits, dtype=np.float32)
         check_usable(raw, dtype)
         token_ids = np.arange(len(raw), dtype=np.int32)
-        order = np.sort(sort_keys(raw, token_ids)).astype(np.int32)  # the id is the lower half of the key
+        keys = sort_keys(raw, token_ids)
+        keys.sort()
+        order = keys.astype(np.int32)  # the id is the lower half of the key
         return cls(order, raw[order], len(raw))
 
     @property
@@ -68,8 +70,7 @@ class SortedLogits:
         """Natural log of the sum of exp(logit) over the whole vocabulary, float64."""
         if self.stored_logsumexp is not None:
             return self.stored_logsumexp
-        best = float(self.logits[0])
-        return best + float(np.log(np.exp(self.logits - np.float64(best)).sum()))
+        return _derived(self).logsumexp
 
     @cached_property
     def entropy(self) -> float:
@@ -108,11 +109,27 @@ class _Derived:
     def __init__(self, source: SortedLogits) -> None:
         self._source = source
 
-    @cached_property
+    @property
+    def logsumexp(self) -> float:
+        return self._softmax[0]
+
+    @property
     def model_probs(self) -> FloatArray:
-        probabilities = np.exp(self._source.logits - np.float64(self._source.logsumexp)).astype(np.float32)
+        return self._softmax[1]
+
+    @cached_property
+    def _softmax(self) -> tuple[float, FloatArray]:
+        """The log of the sum, and the softmax, from the same exponentials: they take the time."""
+        logits, known = self._source.logits, self._source.stored_logsumexp
+        against = float(logits[0]) if known is None else known
+        weights = np.exp(logits - np.float64(against))
+        if known is None:
+            total = float(weights.sum())
+            weights /= total
+            known = against + float(np.log(total))
+        probabilities = weights.astype(np.float32)
         probabilities.flags.writeable = False
-        return probabilities
+        return known, probabilities
 
     @cached_property
     def ranks(self) -> IdArray:
