@@ -23,6 +23,7 @@ import torch
 from report import Figure, Line, add_json_option, compare, engine_memory, peak_memory, publish, seconds
 from transformers import GenerationConfig
 
+from explorer.allocation import keep_freed_memory
 from explorer.decoding.params import SamplingParams, Settings
 from explorer.decoding.processors import StepContext
 from explorer.growth import expand, search_beams
@@ -144,6 +145,7 @@ def main() -> None:
     parser.add_argument("--only", choices=["children", "best-first", "beams"], default=None)
     add_json_option(parser)
     options = parser.parse_args()
+    keep_freed_memory()  # as the program does
     lines: list[Line] = []
     with TemporaryDirectory() as folder:
         bench = Bench(options.model, options.threads, Path(folder))
