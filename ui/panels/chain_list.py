@@ -74,7 +74,7 @@ class ChainDelegate(QStyledItemDelegate):
         if name == self.view.marked:
             painter.fillRect(QRect(rect.left(), rect.top(), 3, rect.height()), ink(self.view.colours.accent))
         on = chain.is_on(name)
-        if not self.more_width or self.view.dirty.intersects(rect.adjusted(0, 0, -self.more_width, 0)):
+        if not self.more_width or self.view.dirty.intersects(rect.adjusted(0, 0, -self.more_width - 2, 0)):
             self._paint_name(painter, rect, name, on)
         if self.more_width and on:
             right = QRectF(rect).right()

@@ -30,6 +30,8 @@ class LiveLabel(QWidget):
         self._wrap = wrap
         self._flags = _WRAPPED if wrap else _ONE_LINE | int(_RIGHT if right else _LEFT)
         self._widest = 0
+        self._measured: tuple[str, int] | None = None  # what `_last_height` belongs to
+        self._last_height = 0
         self._ink: QColor | None = None
         self._role = QPalette.ColorRole.PlaceholderText if quiet else QPalette.ColorRole.WindowText
         self.setAutoFillBackground(True)
@@ -87,7 +89,8 @@ class LiveLabel(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.ContentsRectChange):
+            self._measured = None
             self._widest = 0 if self._wrap else self.fontMetrics().horizontalAdvance(self._text)
             self.updateGeometry()
 
@@ -96,6 +99,11 @@ class LiveLabel(QWidget):
         return self._height(self.width()) if self._wrap else self._widest
 
     def _height(self, width: int) -> int:
+        if (self._text, width) != self._measured:
+            self._measured, self._last_height = (self._text, width), self._measure(width)
+        return self._last_height
+
+    def _measure(self, width: int) -> int:
         margins = self.contentsMargins()
         room = QRect(0, 0, max(1, width - margins.left() - margins.right()), 1 << 16)
         metrics: QFontMetrics = self.fontMetrics()

@@ -33,7 +33,7 @@ from ui.why.words import (
 )
 
 CHANNEL = "why"
-_REST_MS = 60  # a control that moves comes first; what takes longer is worked out when it rests
+_REST_MS = 150  # a control that moves comes first, on a slow machine too; what takes longer is worked out when it rests
 
 
 class WhyPanel(AnalysedPanel):
