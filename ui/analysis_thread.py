@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.messages import ExplorerError
 from ui.bridge import Bridge, Event, unexpected
+from ui.thread_priority import let_the_window_go_first
 
 
 class AnalysisThread:
@@ -50,6 +51,7 @@ class AnalysisThread:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        let_the_window_go_first()
         while True:
             with self._condition:
                 self._busy = False

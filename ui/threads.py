@@ -19,6 +19,7 @@ from explorer.decoding.processors import StepContext
 from explorer.messages import ExplorerError, UserMessage
 from explorer.progress import Cancelled
 from ui.bridge import Bridge, Done, Event, Failed, Handlers, Job, JobContext, WasCancelled, unexpected
+from ui.thread_priority import let_the_window_go_first
 
 Owned = TypeVar("Owned")
 
@@ -264,6 +265,7 @@ class PreviewThread:
             return None
 
     def _run(self) -> None:
+        let_the_window_go_first()
         while (request := self._next()) is not None:
             self._unshown_until = time.monotonic() + _MOST_UNSHOWN_S
             try:

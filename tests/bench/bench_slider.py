@@ -12,6 +12,7 @@ p95 and the worst; asserts nothing.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import multiprocessing
 import os
@@ -36,6 +37,7 @@ from ui.app import Explorer
 from ui.preferences import Preferences
 from ui.theme import load_chinese_font
 
+CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 # What moves, and what else is on.
 CHAINS: dict[str, tuple[str, dict[str, float]]] = {
     "temperature; top-k, top-p, min-p": ("temperature", {"top_k": 50, "top_p": 0.9, "min_p": 0.05}),
@@ -143,10 +145,11 @@ def wait(until: Callable[[], object]) -> None:
 
 
 def pin(pid: int, core: int) -> None:
-    """Keep a process to one core, where the system can."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    if len(cores) > 1:
-        os.sched_setaffinity(pid, {cores[core % len(cores)]})
+    """Keep a process to one core, every thread of it that there is by now, where the system can."""
+    threads = Path(f"/proc/{pid or 'self'}/task")
+    if len(CORES) > 1 and threads.is_dir():
+        for thread in threads.iterdir():
+            os.sched_setaffinity(int(thread.name), {CORES[core % len(CORES)]})
 
 
 def write_table(file: Path, vocabulary: int) -> None:
@@ -242,6 +245,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     keep_freed_memory()
+    gc.freeze()  # as the program does with what it has imported
     application = QApplication(["bench"])
     load_chinese_font()
     context = multiprocessing.get_context("spawn")

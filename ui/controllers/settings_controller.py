@@ -55,11 +55,16 @@ class SettingsController(QObject):
         self._window.show_dock("settings")
         self._window.settings.show_parameter(name)
 
+    @Slot()
+    def _tell_shown(self) -> None:
+        """In the turn after the next: a timer may be served before what is to be painted."""
+        QTimer.singleShot(0, self._window, self._preview.shown)
+
     @Slot(str, object)
     def _take_event(self, name: str, value: Any) -> None:
         if name not in ("preview", "preview_failed"):
             return
-        QTimer.singleShot(0, self._window, self._preview.shown)  # the turn after the one that paints
+        QTimer.singleShot(0, self._window, self._tell_shown)
         # Also one that another request followed: where a control moves faster than the chain is evaluated, waiting for
         # the last would show nothing until the hand rests.
         if name == "preview" and value[0] > self._late:
