@@ -15,7 +15,7 @@ from explorer.decoding.float32 import FloatArray
 from explorer.decoding.params import SamplingParams
 from explorer.decoding.processors import Comparison, Criterion, Dial, Stage, StepContext
 from explorer.decoding.processors.base import NO_IDS
-from explorer.decoding.scores import IdArray, LiveScores
+from explorer.decoding.scores import IdArray, LiveScores, first_true
 
 KEPT: Final = -1
 IMPOSSIBLE: Final = -2  # the model itself gives probability 0 (raw logit -inf)
@@ -271,8 +271,7 @@ class Distribution:
 
     def index_of(self, token_id: int) -> int | None:
         """Where a token stands in the arrays; None where it is not listed."""
-        found = np.flatnonzero(self.token_ids == token_id)
-        return int(found[0]) if len(found) else None
+        return first_true(self.token_ids == token_id)
 
     def row(self, token_id: int) -> Candidate:
         """One token by id. Raises KeyError where it is not listed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, final
@@ -18,6 +19,7 @@ Mask = NDArray[np.bool_]
 
 _T = TypeVar("_T")
 _FAR: Final = np.float32(-200)
+_NEAR: Final = np.float32(30)
 
 
 @final
@@ -99,12 +101,16 @@ class LiveScores:
         if not len(self):
             return 0.0
         weights, weight = self._report_weights
+        if isinstance(chosen, np.ndarray):
+            chosen = chosen[: len(weights)]
         return min(1.0, roughly_total(weights[chosen]) / weight) if weight else 0.0
 
     def share_at(self, position: int) -> float:
         """The probability of one token, for reports."""
         weights, weight = self._report_weights
-        return float(weights[position]) / weight
+        if position < len(weights):
+            return float(weights[position]) / weight
+        return math.exp(float(self.scores[position]) - float(self.scores[0])) / weight
 
     @cached_property
     def entropy(self) -> float:
@@ -112,15 +118,21 @@ class LiveScores:
         if not len(self):
             return 0.0
         weights: FloatArray = np.exp(self._below_best())
-        return self._entropy_of(weights, _exactly_total(weights), _exactly_total)
+        return self._entropy_of(self._below_best(), weights, _exactly_total(weights), _exactly_total)
 
     @cached_property
     def report_entropy(self) -> float:
         """`entropy` for reports: from exponentials that are there already, if there are any."""
-        return self._entropy_of(*self._report_weights, roughly_total) if len(self) else 0.0
+        if not len(self):
+            return 0.0
+        weights, weight = self._report_weights
+        return self._entropy_of(self.scores[: len(weights)] - self.scores[0], weights, weight, roughly_total)
 
-    def _entropy_of(self, weights: FloatArray, weight: float, add_up: Callable[[FloatArray], float]) -> float:
-        distance = self._below_best()
+    @staticmethod
+    def _entropy_of(
+        distance: FloatArray, weights: FloatArray, weight: float, add_up: Callable[[FloatArray], float]
+    ) -> float:
+        """Entropy from distances to the highest score, which are overwritten, their exponentials and the sum of all."""
         if distance[-1] < _FAR:
             np.maximum(distance, _FAR, out=distance)  # exp is 0 from there on: 0 * -inf would be NaN
         distance *= weights
@@ -128,10 +140,12 @@ class LiveScores:
 
     @cached_property
     def _report_weights(self) -> tuple[FloatArray, float]:
-        """`weights` and their sum; where they are not known yet, by numpy's faster exponentials."""
+        """The first of `weights`, all that count in a report, and their sum; by numpy's faster exponentials where they
+        are not known yet. A quarter of a million of those left out would add less than 1e-7.
+        """
+        near = len(self) - int(np.searchsorted(self.scores[::-1], self.scores[0] - _NEAR)) if len(self) else 0
         weights = self._known_weights()
-        if weights is None:
-            weights = np.exp(self._below_best())
+        weights = np.exp(self.scores[:near] - self.scores[0]) if weights is None else weights[:near]
         return weights, roughly_total(weights)
 
     def derived(self, name: str, make: Callable[[], _T]) -> _T:
@@ -147,8 +161,7 @@ class LiveScores:
         """Where the token at a place of the sorted raw logits stands; None where it is out."""
         if self.places is None:
             return place if place < len(self) else None
-        found = np.flatnonzero(self.places == place)
-        return int(found[0]) if len(found) else None
+        return first_true(self.places == place)
 
     def _below_best(self) -> FloatArray:
         """Scores minus the highest score."""
@@ -326,6 +339,14 @@ class LiveScores:
         front = before % 8
         back = max(0, 8 - front - len(values))
         return np.concatenate([np.zeros(front, np.float32), values, np.zeros(back, np.float32)])
+
+
+def first_true(mask: Mask) -> int | None:
+    """Where the first true value of bool[n] stands; None where there is none."""
+    if not len(mask):
+        return None
+    first = int(mask.argmax())
+    return first if mask[first] else None
 
 
 def _exactly_total(values: FloatArray) -> float:
