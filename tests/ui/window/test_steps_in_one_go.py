@@ -14,11 +14,18 @@ from explorer.store import SessionStore
 from ui import session_thread
 from ui.app import Explorer
 from ui.controllers.session_controller import SessionController
+from ui.library.thread import LibraryThread
 from ui.session_thread import ShownView
 from ui.steady_button import SteadyButton
 
 Press = Callable[..., None]
 Settle = Callable[[Explorer], None]
+
+
+def wait_for_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long they take; and nobody else has anything to tell, which would bring along what waits for them."""
+    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
+    monkeypatch.setattr(LibraryThread, "_tell", lambda thread: None)
 
 
 @pytest.fixture
@@ -34,7 +41,7 @@ def told(lesson: Explorer) -> list[tuple[str, float]]:
 def test_a_step_whose_bars_come_soon_is_told_once(
     lesson: Explorer, told: list[tuple[str, float]], press: Press, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
+    wait_for_the_bars(monkeypatch)
     press(lesson, Qt.Key.Key_Right)
     assert [what for what, _ in told] == ["changed", "shown, False"]
     assert len({delivered for _, delivered in told}) == 1
@@ -74,7 +81,7 @@ def test_what_was_shown_is_recorded_and_told_in_the_history_once_the_window_rest
 def test_the_bars_are_painted_before_the_rest_of_the_window_learns_of_the_step(
     lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
+    wait_for_the_bars(monkeypatch)
     window, session = lesson.window, lesson.session
     seen: list[tuple[str, bool, bool, bool]] = []
 
@@ -99,7 +106,7 @@ def test_the_bars_are_painted_before_the_rest_of_the_window_learns_of_the_step(
 def test_what_explains_the_bars_is_worked_out_once_a_step(
     lesson: Explorer, press: Press, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
+    wait_for_the_bars(monkeypatch)
     why, refreshed = lesson.window.why, list[object]()
     honest = why.refresh
     monkeypatch.setattr(why, "refresh", lambda: (refreshed.append(why.view), honest())[1])

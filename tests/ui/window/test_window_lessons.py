@@ -432,6 +432,8 @@ def test_f1_explains_what_has_the_focus(opened: str, program: Explorer, press: P
         shown.search.setText("困惑度")
         assert "Curves" in shown.list.item(0).text() + shown.list.item(1).text() + shown.list.item(2).text()
         shown.close()
+        window.activateWindow()
+        qtbot.waitUntil(lambda: QApplication.activeWindow() is window)
 
 
 @pytest.fixture(scope="module")
