@@ -117,8 +117,9 @@ class LiveScores:
         """Entropy of the softmax, nats; 0 where nothing is left. The same to the bit whatever was asked before."""
         if not len(self):
             return 0.0
-        weights: FloatArray = np.exp(self._below_best())
-        return self._entropy_of(self._below_best(), weights, _exactly_total(weights), _exactly_total)
+        distance = self._below_best()
+        weights: FloatArray = np.exp(distance)
+        return self._entropy_of(distance, weights, _exactly_total(weights), _exactly_total)
 
     @cached_property
     def report_entropy(self) -> float:

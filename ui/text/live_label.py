@@ -54,6 +54,7 @@ class LiveLabel(QWidget):
             return
         before = self._needed()
         self._text = text
+        self.setAccessibleDescription(text)  # to screen readers a plain widget has no text of its own
         if not self._wrap:
             self._widest = max(self._widest, self.fontMetrics().horizontalAdvance(text))
         if self._needed() != before:
