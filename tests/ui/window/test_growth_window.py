@@ -281,6 +281,8 @@ def test_escape_stops_what_grows_and_keeps_what_is_finished(
     assert explorer.growth.strip._stop.isVisible()
     for name in ("expand", "sample_runs", "greedy", "undo", "delete_branch"):
         assert not window.actions_[name].isEnabled(), name
+    mirror = window.tree.scene.mirror  # the canvas follows a turn of the event loop after the table
+    qtbot.waitUntil(lambda: all(end in mirror for end in run_ends(explorer)), timeout=PATIENCE_MS)
     nodes = shown_nodes(explorer)
     qtbot.keyClick(window.tree, Qt.Key.Key_Escape)
     gate.allow(1_000_000)
