@@ -68,13 +68,20 @@ def test_candidates_are_few_and_reach_all_cores() -> None:
     ]
 
 
-def test_where_cores_are_idle_all_are_taken() -> None:
-    assert Machine(lambda threads, _: (0.004 / threads, 0.01 / threads)).choose(8) == (8, 8)
+def test_where_cores_are_idle_all_but_the_last_are_taken() -> None:
+    assert Machine(lambda threads, _: (0.004 / threads, 0.01 / threads)).choose(8) == (7, 7)
+
+
+def test_the_last_core_is_taken_where_it_saves_a_fifth() -> None:
+    assert Machine(lambda threads, _: (0.004 / threads, 0.01 / threads)).choose(2) == (2, 2)
+    assert Machine(lambda threads, _: (0.01, 0.01 if threads == 1 else 0.0079)).choose(2) == (1, 2)
+    assert Machine(lambda threads, _: (0.01, 0.01 if threads == 1 else 0.0081)).choose(2) == (1, 1)
+    assert Machine(lambda threads, _: (0.01, 0.01)).choose(1) == (1, 1)
 
 
 def test_memory_that_is_no_faster_with_more_threads_leaves_the_other_cores_alone() -> None:
     assert Machine(lambda threads, _: (0.004, 0.01)).choose(8) == (1, 1)
-    assert Machine(lambda threads, _: (0.004, 0.01 / threads)).choose(8) == (1, 8)
+    assert Machine(lambda threads, _: (0.004, 0.01 / threads)).choose(8) == (1, 7)
     assert Machine(lambda threads, _: (0.004 / min(threads, 2), 0.01 / min(threads, 4))).choose(8) == (2, 4)
 
 
