@@ -119,8 +119,8 @@ class WeightSample:
 def measure_threads(
     limit: int, measure: Callable[[int], Seconds], clock: Callable[[], float] = time.perf_counter
 ) -> tuple[Threads, PassSpeed, Note]:
-    """For both kinds of pass the fewest threads up to ``limit`` that are as good as the fastest number (all of them only
-    where the last one saves a fifth), how fast a pass is with them, and a note with the figures.
+    """For both kinds of pass the fewest threads up to ``limit`` that are as good as the fastest number, how fast a pass
+    is with them, and a note with the figures. All are taken only where the last one saves a fifth.
 
     ``measure`` says how long so many threads take for one row and for `ROWS`. Numbers take turns, so that whatever else
     the machine does falls on all of them: on a busy one fewer threads win.
