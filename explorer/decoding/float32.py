@@ -12,16 +12,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.caching import cached_property
+
 FloatArray = NDArray[np.float32]
 DoubleArray = NDArray[np.float64]
 
 LARGEST: Final = np.finfo(np.float32).max
 _LANES: Final = 8
 _ROW: Final = 512
-_BLOCK: Final = 16_384  # its scratch stays in the second-level cache
+_BLOCK: Final = 32_768  # longer ones gain nothing, shorter ones cost more calls
 _LOG2_E: Final = np.float32(1.442695040888963407359924681001892137426645954152985934135449406931)
-_LN2_HIGH: Final = np.float32(0.693145751953125)  # sixteen bits: times a whole number below 2^8 it is exact in float32
-_LN2_LOW: Final = np.float64(np.float32(1.428606765330187045e-06))
+# SLEEF subtracts ln(2) in two parts, one of sixteen bits and a float32. Their sum is exact in float64, and so is that
+# times a whole number below 2^8.
+_LN2: Final = np.float64(np.float32(0.693145751953125)) + np.float64(np.float32(1.428606765330187045e-06))
 _UNDERFLOW: Final = np.float32(-104.0)
 _SUBNORMAL: Final = np.float32(-87.0)  # from here down a result may be subnormal
 # SLEEF xexpf: coefficients of (exp(s) - 1 - s) / s^2, highest power first.
@@ -56,36 +59,36 @@ class _Scratch:
 
     def __init__(self, size: int) -> None:
         self._singles = np.empty((3, size), np.float32)
-        self._doubles = np.empty((2, size), np.float64)
+        self._doubles = np.empty((3, size), np.float64)
         self._powers = np.empty(size, np.int32)
 
     def exponentials(self, x: FloatArray, out: FloatArray) -> None:
         size = len(x)
-        (quotient, rest, value), (s, sums) = self._singles[:, :size], self._doubles[:, :size]
+        (quotient, rest, value), (s, sums, square) = self._singles[:, :size], self._doubles[:, :size]
         least = x.min() if size else np.float32(0)
         if least < _UNDERFLOW:
             x = np.maximum(x, _UNDERFLOW)
         np.rint(np.multiply(x, _LOG2_E, out=quotient), out=quotient)
-        np.subtract(x, np.multiply(quotient, _LN2_HIGH, out=rest), out=rest)
         # Sums and products in float64, rounded to float32 by being stored there.
+        s[...] = x
         sums[...] = quotient
-        sums *= _LN2_LOW
-        s[...] = rest
-        np.subtract(s, sums, out=s)
+        sums *= _LN2  # exact, as is what SLEEF has after the high part alone: one rounding is left
+        s -= sums
         rest[...] = s
         s[...] = rest
-        sums.fill(_COEFFICIENTS[0])
-        for coefficient, rounder in zip(_COEFFICIENTS[1:5], _ROUNDERS, strict=True):
-            sums *= s
+        np.multiply(s, _COEFFICIENTS[0], out=sums)
+        for power, (coefficient, rounder) in enumerate(zip(_COEFFICIENTS[1:5], _ROUNDERS, strict=True)):
+            if power:
+                sums *= s
             sums += coefficient + rounder  # exact: the rounder's spacing is the coefficient's
             sums -= rounder
         sums *= s
         sums += _COEFFICIENTS[5]
         value[...] = sums
         sums[...] = value
-        np.multiply(rest, rest, out=rest)
-        value[...] = rest
-        sums *= value
+        rest *= rest
+        square[...] = rest
+        sums *= square
         sums += s
         value[...] = sums
         value += np.float32(1)
@@ -101,9 +104,8 @@ class _Scratch:
             return
         powers = self._powers[: len(value)]
         powers[...] = exponent
-        powers += 127
         powers <<= 23
-        np.multiply(value, powers.view(np.float32), out=out)
+        np.add(value.view(np.int32), powers, out=out.view(np.int32))  # to the exponent, which has room below
 
 
 def total(values: FloatArray) -> np.float32:
@@ -129,6 +131,54 @@ def cumulative(values: FloatArray) -> FloatArray:
     """Running sums of float32[n]: accumulated in float64, each rounded to float32, as torch's cumsum does."""
     sums = values.astype(np.float64)
     return np.add.accumulate(sums, out=sums).astype(np.float32)
+
+
+class RunningSums:
+    """Single numbers of `cumulative`, the same to the bit, for a small part of its time.
+
+    Sums of whole rows, added in any order, differ from sums of one value after another by less than ``len * 2^-52`` of
+    themselves. Where a number as far off would round to another float32, all sums are worked out.
+    """
+
+    def __init__(self, values: FloatArray) -> None:
+        """``values`` float32[n], none negative; they must not change."""
+        self._values = values
+        whole = len(values) - len(values) % _ROW
+        rows = np.add.reduce(values[:whole].astype(np.float64).reshape(-1, _ROW), axis=1)
+        self._before = np.append(0.0, np.add.accumulate(rows))  # of every row: the sum of all rows before it
+        self._slack = (len(values) + 4 * _ROW) * 2.0**-52
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @cached_property
+    def all(self) -> FloatArray:
+        """`cumulative` of the values."""
+        return cumulative(self._values)
+
+    def __getitem__(self, index: int) -> np.float32:
+        if "all" not in self.__dict__:
+            row = index // _ROW
+            part = self._values[row * _ROW : index + 1]
+            (least,), (most,) = self._rounded(self._before[row : row + 1] + part.sum(dtype=np.float64))
+            if least == most:
+                return np.float32(least)
+        return np.float32(self.all[index])
+
+    def count_up_to(self, limit: np.float32) -> int:
+        """How many sums are not higher than ``limit``."""
+        lowest, highest = self._rounded(self._before)
+        row = max(0, int(np.searchsorted(lowest, limit, side="right")) - 1)  # what comes after it is surely higher
+        first = row * _ROW
+        sums = self._before[row] + np.add.accumulate(self._values[first : first + _ROW], dtype=np.float64)
+        least, most = (int(np.count_nonzero(rounded <= limit)) for rounded in self._rounded(sums))
+        if least == most and (not row or highest[row] <= limit):  # what comes before it is surely not
+            return first + least
+        return int(np.searchsorted(self.all, limit, side="right"))
+
+    def _rounded(self, sums: DoubleArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the most that these sums may be, in float32."""
+        return (sums * (1 - self._slack)).astype(np.float32), (sums * (1 + self._slack)).astype(np.float32)
 
 
 def sort_keys(scores: FloatArray, token_ids: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -83,7 +83,10 @@ def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepConte
     steps = list(chain_steps(start, sampling, context))
     for number, step in enumerate(steps):
         if len(step.after) < len(step.before):
-            owner[owner == KEPT] = number
+            if step.before.places is None or len(step.before) == len(start):
+                owner[: len(step.before)] = number
+            else:
+                owner[owner == KEPT] = number
             owner[slice(len(step.after)) if step.after.places is None else step.after.places] = KEPT
     return Trace(sampling, context, start, steps, owner, logits.logsumexp, logits.entropy)
 

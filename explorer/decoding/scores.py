@@ -79,15 +79,13 @@ class LiveScores:
     @property
     def ascending_probabilities(self) -> FloatArray:
         """torch's softmax of the scores sorted in ascending order, as top-p does, in that order; float32[n]."""
-        weights = np.array(self.weights[::-1], order="C")  # running sums of what runs backwards take thrice as long
-        reciprocal: np.float32 = np.float32(1) / total(self._laid_out(weights, self.size - len(self)))
-        return np.multiply(weights, reciprocal, out=weights)
+        slots, weights = self._laid_out(self.weights[::-1], self.size - len(self))
+        return np.multiply(weights, np.float32(1) / total(slots), out=weights)
 
     def probabilities_in_order(self, order: PlaceArray) -> FloatArray:
         """torch's softmax of the scores arranged in ``order``, removed ones last; float32[n] in that order."""
-        weights = self.weights[order]
-        reciprocal: np.float32 = np.float32(1) / total(self._laid_out(weights, 0))
-        return np.multiply(weights, reciprocal, dtype=np.float32)
+        slots, weights = self._laid_out(self.weights[order], 0)
+        return np.multiply(weights, np.float32(1) / total(slots), out=weights)
 
     @cached_property
     def logprobs(self) -> FloatArray:
@@ -299,18 +297,16 @@ class LiveScores:
         places = None if self.places is None else self.places[:count]
         scores, token_ids = scores[:count], self.token_ids[:count]
         # Rounding makes neighbours equal; ties stand by id, those of before already do.
-        level = scores[1:] == scores[:-1]
-        new = np.flatnonzero(level & self._falls[: max(0, count - 1)])
+        equal = np.flatnonzero(scores[1:] == scores[:-1])  # to the next
+        new = equal[self._falls[equal]]
         if not (token_ids[new + 1] < token_ids[new]).any():
             return LiveScores(token_ids, scores, self.size, places)
-        equal = np.flatnonzero(level)
-        tied = np.zeros(count, np.bool_)
-        tied[equal] = tied[equal + 1] = True
-        at = np.flatnonzero(tied)
+        last = np.append(np.diff(equal) > 1, True)
+        at = np.sort(np.concatenate([equal, equal[last] + 1]), kind="stable")
         by_id = at[np.argsort(sort_keys(scores[at], token_ids[at]))]
         token_ids = token_ids.copy()
         token_ids[at] = token_ids[by_id]
-        places = self.places_or_range()[:count].copy()
+        places = np.arange(count) if self.places is None else self.places[:count].copy()
         places[at] = places[by_id]
         return LiveScores(token_ids, scores, self.size, places)
 
@@ -333,13 +329,15 @@ class LiveScores:
         grid[rows, lanes] = values[order[by_lane]]
         return grid.ravel()
 
-    def _laid_out(self, values: FloatArray, before: int) -> FloatArray:
-        """``values`` preceded by ``before`` removed slots and followed by the rest of them."""
-        if self.size < 8:
-            return values
-        front = before % 8
-        back = max(0, 8 - front - len(values))
-        return np.concatenate([np.zeros(front, np.float32), values, np.zeros(back, np.float32)])
+    def _laid_out(self, values: FloatArray, before: int) -> tuple[FloatArray, FloatArray]:
+        """``values`` preceded by ``before`` removed slots and followed by the rest of them, as far as it matters to
+        `total`; and the part of it that they take."""
+        front = before % 8 if self.size >= 8 else 0
+        slots = np.empty(max(front + len(values), min(8, self.size)), np.float32)
+        slots[:front] = slots[front + len(values) :] = 0
+        part = slots[front : front + len(values)]
+        part[...] = values
+        return slots, part
 
 
 def first_true(mask: Mask) -> int | None:

@@ -57,7 +57,7 @@ def on_threshold(step: TraceStep, sampling: SamplingParams, differing: Sequence[
     positions = step.before.locate(np.asarray(differing, np.int64))
     if (positions < 0).any():
         return False
-    values = step.criterion.values[positions].astype(np.float64)
+    values = np.array([step.criterion.values[position] for position in positions.tolist()], np.float64)
     slack = _RELATIVE_SLACK * abs(step.criterion.threshold)
     if step.stage.name in _SUMMING:
         slack = max(slack, _SUM_SLACK)
@@ -70,7 +70,7 @@ def _on_typical_mass(step: TraceStep, sampling: SamplingParams, positions: NDArr
     """Typical sampling's threshold is the distance of the token whose addition reaches the mass: where the mass is met
     to within rounding, that may be one token earlier or later."""
     assert step.criterion is not None  # its caller looked
-    order = np.argsort(step.criterion.values, kind="stable")
+    order = np.argsort(np.asarray(step.criterion.values), kind="stable")
     mass = cumulative(step.before.probabilities_in_order(order))
     close = np.abs(mass - sampling.number("typical_p")) <= _SUM_SLACK
     places = np.argsort(order)[positions]  # where the tokens stand in the order of addition

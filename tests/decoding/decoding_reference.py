@@ -126,7 +126,8 @@ def on_knife_edge(distribution: Distribution) -> bool:
     for step in distribution.trace.steps:
         if step.stage.name not in doubtful or step.criterion is None:
             continue
-        values = np.unique(step.criterion.values[np.isfinite(step.criterion.values)]).astype(np.float64)
+        compared = np.array([step.criterion.values[position] for position in range(len(step.criterion.values))])
+        values = np.unique(compared[np.isfinite(compared)]).astype(np.float64)
         distances, slack = np.abs(values - step.criterion.threshold), 1e-5 * step.criterion.threshold
         if step.stage.name == "typical":
             # The threshold is one of the values; which one also hangs on their order.

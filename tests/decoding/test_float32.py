@@ -8,7 +8,7 @@ import torch
 from decoding_reference import IS_AVX2, logits
 from hypothesis import given
 
-from explorer.decoding.float32 import cumulative, exponentials, sort_keys, total
+from explorer.decoding.float32 import RunningSums, cumulative, exponentials, sort_keys, total
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.scores import LiveScores
 
@@ -65,6 +65,32 @@ def test_exponentials_are_exact_to_an_ulp() -> None:
 def test_cumulative_sums(size: int) -> None:
     values = np.abs(random_logits(size))
     np.testing.assert_array_equal(cumulative(values), torch.tensor(values).cumsum(-1).numpy())
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 511, 512, 513, 1024, 5000, 49_152])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0])
+def test_single_running_sums_are_those_of_all(size: int, spread: float) -> None:
+    """Also where a limit is met exactly, lies outside, or falls on one of many equal sums."""
+    values = np.sort(np.exp(random_logits(size, spread) - 4 * spread))
+    values /= max(1, values.sum(dtype=np.float64))
+    sums, expected = RunningSums(values), cumulative(values)
+    assert len(sums) == size
+    places = [*range(0, size, max(1, size // 300)), *range(max(0, size - 5), size)]
+    assert [sums[place] for place in places] == expected[places].tolist()
+    met = expected[places]
+    for limit in np.concatenate([[0, 0.1, 0.5, 1, 2], met, np.nextafter(met, np.float32(0))]).astype(np.float32):
+        assert sums.count_up_to(limit) == np.searchsorted(expected, limit, side="right")
+
+
+def test_running_sums_between_two_floats_are_added_one_after_another() -> None:
+    """1 + 2^-24 lies halfway between two floats: which one it is depends on the last bit of the sum."""
+    values = np.array([0.5, 0.5, 2.0**-24], np.float32)
+    expected = cumulative(values)
+    counting, asking = RunningSums(values), RunningSums(values)
+    assert counting.count_up_to(expected[2]) == np.searchsorted(expected, expected[2], side="right") == 3
+    assert asking[2] == expected[2]
+    assert "all" in counting.__dict__
+    assert "all" in asking.__dict__
 
 
 def test_sum_of_nothing() -> None:

@@ -11,7 +11,6 @@ from typing import ClassVar, Final, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.decoding.float32 import FloatArray
 from explorer.decoding.parameter import Parameter
 from explorer.decoding.scores import LiveScores
 from explorer.grammar.constraint import Constraint
@@ -66,15 +65,23 @@ class Values(Protocol):
     def grammar(self, name: str) -> Constraint | None: ...
 
 
+class TokenValues(Protocol):
+    """A float32 for every token by its position: an array, or what works out only those that are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, position: int, /) -> np.float32: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Criterion:
     """The comparison that decided: a token went out because its value ``comparison`` ``threshold`` held.
 
-    ``values`` float32[n] in the order of the scores before the stage; ``quantity`` (msgid) says what they are. A token
+    ``values`` are one a score before the stage, in their order; ``quantity`` (msgid) says what they are. A token
     that a stage must keep (the last one standing) may satisfy the comparison and still be in.
     """
 
-    values: FloatArray
+    values: TokenValues
     threshold: float
     comparison: Comparison
     quantity: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from explorer.decoding.float32 import FloatArray, cumulative
+from explorer.decoding.float32 import FloatArray, RunningSums
 from explorer.decoding.parameter import Parameter
 from explorer.decoding.processors.base import Criterion, Dial, Outcome, Stage, StepContext, Values
 from explorer.decoding.scores import LiveScores
@@ -42,26 +42,41 @@ class TopP(Stage):
 
     def apply(self, live: LiveScores, values: Values, context: StepContext) -> Outcome:
         scores, threshold = live.scores, np.float32(1 - values.number("top_p"))
-        mass = live.derived(self.name, lambda: cumulative(live.ascending_probabilities)[::-1])
-        border = len(mass) - int(np.searchsorted(mass[::-1], threshold, side="right"))
-        compared = mass
-        if 0 < border < len(mass) and scores[border - 1] == scores[border]:
-            tied = _tied_with(scores, border)
-            compared = mass.copy()
-            compared[tied] = mass[tied][::-1]
-        keep = compared > threshold
+        sums = live.derived(self.name, lambda: RunningSums(live.ascending_probabilities))
+        border = len(sums) - sums.count_up_to(threshold)
+        keep = np.zeros(len(scores), np.bool_)
+        keep[:border] = True
+        if 0 < border < len(scores) and scores[border - 1] == scores[border]:
+            tied = _tied_with(scores, border)  # of equals the lower ids go first, so the last ones stay
+            keep[tied] = keep[tied][::-1]
         last = _tied_with(scores, 0).stop - 1  # of an ascending sort: it always stays
         keep[last] = True
+        compared = _Mass(scores, sums)
 
         def keeps(position: int, top_p: float) -> bool:
-            tied = _tied_with(scores, position)  # of equals the lower ids go first, wherever the border falls
-            return position == last or bool(mass[tied.start + tied.stop - 1 - position] > np.float32(1 - top_p))
+            return position == last or bool(compared[position] > np.float32(1 - top_p))
 
         return Outcome(
             live.cut(keep),
             Criterion(compared, float(threshold), "<=", N_("probability of this and all below it")),
             Dial("top_p", 0.0, 1.0, keeps),
         )
+
+
+class _Mass:
+    """The probability of every token and all below it, by descending score; among equals the lower ids are below."""
+
+    def __init__(self, scores: FloatArray, sums: RunningSums) -> None:
+        """``sums`` of the probabilities by ascending score."""
+        self._scores = scores
+        self._sums = sums
+
+    def __len__(self) -> int:
+        return len(self._sums)
+
+    def __getitem__(self, position: int) -> np.float32:
+        tied = _tied_with(self._scores, position)
+        return self._sums[len(self._sums) - tied.start - tied.stop + position]
 
 
 def _tied_with(scores: FloatArray, index: int) -> slice:
