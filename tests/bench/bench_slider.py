@@ -1,12 +1,15 @@
 """A slider in the real window, from its move to the end of the repaint, while a model computes in its process.
 
-``python tests/bench/bench_slider.py [--vocabulary N] [--model NAME] [--moves N] [--hz N] [--json FILE]``. Without
-``--model`` a table model of N tokens (262 144) is made up and another process multiplies matrices meanwhile; with it
-(for example Gemma, whose vocabulary has that size) the model itself computes all the time. The window's process keeps
-to one core, what computes to another. A move is timed from the slider's ``valueChanged`` to the first turn of the event
-loop after the candidates were painted with its numbers or with those of a later move; beside it the processor time that
-the window's process took meanwhile, which a busy machine stretches less, and the intervals between paints. Prints p50,
-p95 and the worst; asserts nothing.
+``python tests/bench/bench_slider.py [--vocabulary N] [--model NAME] [--alone] [--moves N] [--hz N] [--json FILE]``.
+Without ``--model`` a table model of N tokens (262 144) is made up and another process multiplies matrices meanwhile;
+with it (for example Gemma, whose vocabulary has that size) the model itself computes all the time; with ``--alone``
+nothing does. The window's process keeps to one core, what computes to another.
+
+A move is timed from the slider's ``valueChanged`` to the first turn of the event loop after the window was painted with
+its numbers or with those of a later move; beside it the processor time that the window's process took meanwhile,
+which a busy machine stretches less, and the intervals between paints. A fixed piece of work is timed before, as often
+and under the same circumstances: how far its p95 is from its median is the machine's share, above all where two cores
+are two threads of one. Prints p50, p95 and the worst; asserts nothing.
 """
 
 from __future__ import annotations
@@ -78,7 +81,7 @@ class Clock(QObject):
         self._last_paint = 0.0
         explorer.window.settings.previewed.connect(self._moved)
         explorer.bridge.happened.connect(self._happened)
-        explorer.window.candidates.table.viewport().installEventFilter(self)
+        explorer.window.installEventFilter(self)
 
     def _moved(self, settings: Settings) -> None:
         self._moves.append(settings.sampling)
@@ -92,7 +95,7 @@ class Clock(QObject):
             self._shown = any(sampling is shown for sampling in self._moves[self._began[0] - 1 :])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Paint and self._shown:
+        if event.type() == QEvent.Type.UpdateRequest and self._shown:  # which paints whatever has changed
             self._shown = False
             QTimer.singleShot(0, self._painted)
         return False
@@ -152,6 +155,22 @@ def pin(pid: int, core: int) -> None:
             os.sched_setaffinity(int(thread.name), {CORES[core % len(CORES)]})
 
 
+def fixed_work(repeats: int, hz: float) -> list[Fact]:
+    """What always takes the same work takes by itself now: seconds of a few sums and of a loop, as often as a move."""
+    values, times = np.full(262_144, -1, np.float32), []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for _ in range(3):
+            np.exp(values * values + values)
+        sum(number for number in range(40_000))
+        times.append(time.perf_counter() - start)
+        time.sleep(max(0.0, 1 / hz - times[-1]))
+    return [
+        Fact(f"a fixed piece of work, {label}", 1e3 * float(np.percentile(times, share)), "ms", len(times))
+        for label, share in (("p50", 50), ("p95", 95), ("worst", 100))
+    ]
+
+
 def write_table(file: Path, vocabulary: int) -> None:
     """A table model whose every step has the same scores, drawn from a Gumbel distribution."""
     logits = np.random.default_rng(0).gumbel(0, 2, vocabulary).round(4).tolist()
@@ -209,36 +228,39 @@ def keep_computing(explorer: Explorer, stop: threading.Event) -> None:
     explorer.session_thread.post("compute", compute)
 
 
-def measure(application: QApplication, options: argparse.Namespace, home: Path) -> dict[str, Times]:
+def measure(application: QApplication, options: argparse.Namespace, home: Path) -> list[Fact]:
     explorer = opened(application, options, home)
     pin(0, 0)
     if explorer.engine.pid is not None:
         pin(explorer.engine.pid, 1)
     stop = threading.Event()
-    if options.model is not None:
+    if options.model is not None and not options.alone:
         keep_computing(explorer, stop)
-    clock, results = Clock(explorer), {}
+    facts = fixed_work(options.moves, options.hz)
+    clock = Clock(explorer)
     panel = explorer.window.settings
     for name, (moved, values) in CHAINS.items():
         panel.reset(explorer.session.settings.with_sampling("user", **values))
         slider = panel.row(moved).findChild(QSlider)
         assert slider is not None
-        results[name] = clock.times = Times()
+        clock.times = Times()
         hand = Hand(slider, options.hz)
         wait(partial(hand.has_moved, options.moves))
         hand.let_go()
         wait(lambda: not clock.timing)
+        facts += clock.times.facts(name)
     stop.set()
     explorer.window.may_close = lambda: True
     explorer.window.close()
     explorer.close()
-    return results
+    return facts
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vocabulary", type=int, default=262_144)
     parser.add_argument("--model", default=None, help="a real model instead of a made-up table")
+    parser.add_argument("--alone", action="store_true", help="nothing computes meanwhile")
     parser.add_argument("--moves", type=int, default=200)
     parser.add_argument("--hz", type=float, default=60.0)
     add_json_option(parser)
@@ -252,14 +274,14 @@ def main() -> None:
     stop = context.Event()
     burner = context.Process(target=burn, args=(stop,), daemon=True)
     with tempfile.TemporaryDirectory() as home:
-        if options.model is None:
+        if options.model is None and not options.alone:
             burner.start()
         try:
-            results = measure(application, options, Path(home))
+            facts = measure(application, options, Path(home))
         finally:
             stop.set()
-    facts = [fact for name, times in results.items() for fact in times.facts(name)]
-    publish(f"slider, {options.model or f'{options.vocabulary} made-up tokens'}", facts, options.json)
+    title = f"slider, {options.model or f'{options.vocabulary} made-up tokens'}{', alone' if options.alone else ''}"
+    publish(title, facts, options.json)
 
 
 if __name__ == "__main__":

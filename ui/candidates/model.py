@@ -32,7 +32,7 @@ class CandidateModel(QAbstractTableModel):
     """Rows of a `Distribution` in one of two orders: all of them, those somebody looked for, those a stage touched."""
 
     numbers_changed = Signal(object)
-    """Of the rows in sight: whether more than the numbers of a draw is other than it was, by row (dict[int, bool])."""
+    """The rows in sight that have changed, and whether in more than the numbers of a draw: dict[int, bool]."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -87,13 +87,14 @@ class CandidateModel(QAbstractTableModel):
         before = {row: None if self.is_others(row) else self.row(row) for row in in_sight if row < len(rows)}
         self._rows = rows
         self._forget()
-        self.numbers_changed.emit({row: self._is_another(row, shown) for row, shown in before.items()})
-
-    def _is_another(self, row: int, before: Row | None) -> bool:
-        """Whether a row differs from what it was in more than the chance in a draw."""
-        if before is None or self.is_others(row):
-            return True
-        return not before.same_but_for_draw(self.row(row))
+        changes: dict[int, bool] = {}
+        for row, was in before.items():
+            now = None if self.is_others(row) else self.row(row)
+            if was is None or now is None:
+                changes[row] = True
+            elif was != now:
+                changes[row] = not was.same_but_for_draw(now)
+        self.numbers_changed.emit(changes)
 
     def set_order(self, order: Order) -> None:
         self._order = order

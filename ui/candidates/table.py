@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QAction,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QRegion,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QMenu, QTableView, QWidget
 
 from explorer.i18n import tr
@@ -23,7 +32,7 @@ _SAMPLES = {
     Column.SAMPLING: "0.00123%",
     Column.CUMULATIVE: ">99.9%",
 }
-_OF_A_DRAW = (Column.BAR, Column.SAMPLING, Column.CUMULATIVE)
+_OF_A_DRAW = (Column.BAR, Column.SAMPLING)
 
 
 class CandidateTable(QTableView):
@@ -122,6 +131,7 @@ class CandidateTable(QTableView):
         rows = {
             row: Span(self.rowViewportPosition(row), height)
             for row in self._rows_between(event.rect().top(), event.rect().bottom())
+            if region.intersects(QRect(0, self.rowViewportPosition(row), viewport.width(), height))
         }
         columns = {
             column: Span(self.columnViewportPosition(column), self.columnWidth(column))
@@ -143,14 +153,19 @@ class CandidateTable(QTableView):
 
     @Slot(object)
     def _repaint(self, changes: Mapping[int, bool]) -> None:
-        """Paint rows that are others now, and of all the others only what a draw changes."""
+        """Paint only rows that have changed, and of those that a draw alone has changed what it changes."""
         viewport, height = self.viewport(), self.verticalHeader().defaultSectionSize()
+        dirty = QRegion()
         for row, whole in changes.items():
-            if whole:
-                viewport.update(0, self.rowViewportPosition(row), viewport.width(), height)
-        for column in _OF_A_DRAW:
-            if not self.isColumnHidden(column):
-                viewport.update(self.columnViewportPosition(column), 0, self.columnWidth(column), viewport.height())
+            strip = QRect(0, self.rowViewportPosition(row), viewport.width(), height)
+            for part in [strip] if whole else [self._cell(column, strip) for column in _OF_A_DRAW]:
+                dirty += part
+        dirty += self._cell(Column.CUMULATIVE, viewport.rect())  # a sum changes with the rows above
+        viewport.update(dirty)
+
+    def _cell(self, column: Column, strip: QRect) -> QRect:
+        """The part of a strip of rows that belongs to a column; empty where that is hidden."""
+        return QRect(self.columnViewportPosition(column), strip.top(), self.columnWidth(column), strip.height())
 
     # --- events ------------------------------------------------------------------------------------------------------
 

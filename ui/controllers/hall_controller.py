@@ -23,7 +23,6 @@ class HallController(QObject):
         self._before: tuple[QByteArray, Qt.WindowState, QFont] | None = None
         self._action = window.actions_["hall"]
         self._action.toggled.connect(self.set_on)
-        window.installEventFilter(self)
 
     @property
     def on(self) -> bool:
@@ -45,6 +44,7 @@ class HallController(QObject):
     def _enter(self) -> None:
         window, font = self._window, QApplication.font()
         self._before = window.saveState(), window.windowState(), font
+        window.installEventFilter(self)
         for name, dock in window.docks.items():
             if name not in _STAYS:
                 dock.hide()
@@ -66,6 +66,7 @@ class HallController(QObject):
         state, shown, font = self._before
         self._before = None
         window = self._window
+        window.removeEventFilter(self)
         QApplication.setFont(font)
         window.setWindowState(shown)
         window.view_bar.show()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from explorer.i18n import tr
@@ -52,7 +52,6 @@ class Popover(Card):
         foot.addWidget(self._where, 1)
         foot.addWidget(self._start)
         layout.addLayout(foot)
-        self._ground.installEventFilter(self)
         self.hide()
 
     def _head(self, title: str) -> QHBoxLayout:
@@ -157,6 +156,14 @@ class Popover(Card):
             self.close_form()
         elif event.key() in _ENTER:
             self._ask_start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ground.installEventFilter(self)  # only now: Python is asked about every event of the window
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._ground.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and watched is self._ground:

@@ -70,13 +70,16 @@ class _Mass:
         """``sums`` of the probabilities by ascending score."""
         self._scores = scores
         self._sums = sums
+        self._known: dict[int, np.float32] = {}  # a search for the border of one token asks for its number many times
 
     def __len__(self) -> int:
         return len(self._sums)
 
     def __getitem__(self, position: int) -> np.float32:
-        tied = _tied_with(self._scores, position)
-        return self._sums[len(self._sums) - tied.start - tied.stop + position]
+        if position not in self._known:
+            tied = _tied_with(self._scores, position)
+            self._known[position] = self._sums[len(self._sums) - tied.start - tied.stop + position]
+        return self._known[position]
 
 
 def _tied_with(scores: FloatArray, index: int) -> slice:

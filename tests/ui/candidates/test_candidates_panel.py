@@ -629,19 +629,22 @@ def test_a_slider_leaves_what_no_draw_changes_unpainted(
     panel.set_view(make_view(make_distribution(FIVE)))
     for _ in range(3):
         on_screen(panel)  # until the window has found its place
-    painted: list[set[Column]] = []
+    painted: list[tuple[set[int], set[Column]]] = []
     paint = panel.table.painter.paint
     monkeypatch.setattr(
         panel.table.painter,
         "paint",
-        lambda *args: (painted.append(set(args[3])), paint(*args)),  # the dirty columns
+        lambda *args: (painted.append((set(args[1]), set(args[3]))), paint(*args)),  # rows, and the dirty columns
     )
     panel.set_distribution(make_distribution(FIVE, temperature=0.9))
     on_screen(panel)
-    assert painted == [{Column.BAR, Column.SAMPLING}]
+    assert painted == [({0, 1, 2, 3, 4}, {Column.BAR, Column.SAMPLING})]
     panel.set_distribution(make_distribution(FIVE, top_k=2))
     on_screen(panel)
-    assert Column.TOKEN in painted[-1]
+    assert Column.TOKEN in painted[-1][1]
+    panel.set_distribution(make_distribution(FIVE, top_k=2, temperature=0.8))
+    on_screen(panel)
+    assert painted[-1] == ({0, 1}, {Column.BAR, Column.SAMPLING})  # what stays removed stays as it is
 
 
 def test_the_axis_fits_a_node_whose_numbers_come_late(
