@@ -48,6 +48,8 @@ from explorer.progress import CancelToken, ProgressCallback, ignore_progress
 GRACE_SECONDS = 2.0  # from a polite request to end until the process is killed
 
 _CANCEL_POLL_SECONDS = 0.02  # a CancelToken cannot wake a waiting thread; this is how soon it is seen
+# A Ctrl-C that comes in the last moment before a thread waits does not wake it, on Windows none does.
+_SIGNAL_POLL_SECONDS = 0.25
 _DEATH_SECONDS = 5.0  # a killed process with a lot of memory takes a while to be gone
 _TRACE_BYTES = 65536
 _ONE_WRITE_BYTES = 16384  # up to here a Connection sends a message in one piece
@@ -185,7 +187,7 @@ class EngineProcess:
     def _wait_for(
         self, number: int, answer: type[_A], progress: ProgressCallback, cancel: CancelToken | None
     ) -> tuple[_A, NDArray[np.float32] | None]:
-        timeout = None if cancel is None else _CANCEL_POLL_SECONDS
+        timeout = _SIGNAL_POLL_SECONDS if cancel is None else _CANCEL_POLL_SECONDS
         while True:
             ready = wait([self._connection, self._process.sentinel], timeout)
             if cancel is not None:

@@ -63,10 +63,14 @@ class Gate:
         _wait_until(lambda: self.passes >= count)
 
     def enter(self, cancel: CancelToken | None = None) -> None:
-        """In the child: begin a pass and wait until it is released, or until ``cancel``."""
+        """In the child: begin a pass and wait until it is released, or until ``cancel``; marked where neither comes."""
         _append(self.folder / "begun", 1)
         turn = self.passes
-        _wait_until(lambda: _size(self.folder / "released") >= turn or (cancel is not None and cancel.cancelled))
+        try:
+            _wait_until(lambda: _size(self.folder / "released") >= turn or (cancel is not None and cancel.cancelled))
+        except TimeoutError:
+            self.mark("waited in vain")
+            raise
 
     def write(self, what: object) -> None:
         """In the child: say what was done, see `read`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import threading
@@ -230,12 +231,17 @@ def test_a_second_caller_is_refused(engine: Engine, gate: Gate, in_thread: Any) 
     load.result()
 
 
-def test_ctrl_c_while_waiting_cancels_the_pass(engine: Engine, gate: Gate, in_thread: Any) -> None:
+@pytest.mark.parametrize("wakes", [True, False])
+def test_ctrl_c_while_waiting_cancels_the_pass(engine: Engine, gate: Gate, in_thread: Any, wakes: bool) -> None:
+    """Also one that does not wake the thread that waits."""
     engine.load(fakes.ref(gate.folder))
 
     def press() -> None:
         gate.wait_for_passes(1)
-        os.kill(os.getpid(), signal.SIGINT)
+        if wakes:
+            os.kill(os.getpid(), signal.SIGINT)
+        else:
+            _thread.interrupt_main()
 
     finger = in_thread(press)
     with pytest.raises(KeyboardInterrupt):
@@ -245,6 +251,7 @@ def test_ctrl_c_while_waiting_cancels_the_pass(engine: Engine, gate: Gate, in_th
     gate.release()
     assert engine.encode("A") == (1,)
     assert gate.passes == 1
+    assert not gate.marked("waited in vain")
 
 
 def test_a_progress_callback_that_raises_cancels_the_pass(engine: Engine, gate: Gate) -> None:
