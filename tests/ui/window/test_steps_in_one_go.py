@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QListView, QToolBar, QWidget
 from explorer.store import SessionStore
 from ui import session_thread
 from ui.app import Explorer
+from ui.bridge import Bridge, Event
 from ui.controllers.session_controller import SessionController
 from ui.library.thread import LibraryThread
 from ui.session_thread import ShownView
@@ -26,6 +27,13 @@ def wait_for_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long they take; and nobody else has anything to tell, which would bring along what waits for them."""
     monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
     monkeypatch.setattr(LibraryThread, "_tell", lambda thread: None)
+    honest = Bridge.put
+
+    def put(bridge: Bridge, message: Any, **how: Any) -> None:
+        if not isinstance(message, Event) or not message.name.startswith(("analysis", "memory")):
+            honest(bridge, message, **how)
+
+    monkeypatch.setattr(Bridge, "put", put)
 
 
 @pytest.fixture
