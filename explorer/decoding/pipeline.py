@@ -84,7 +84,7 @@ def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepConte
     for number, step in enumerate(steps):
         if len(step.after) < len(step.before):
             if step.before.places is None or len(step.before) == len(start):
-                owner[: len(step.before)] = number
+                owner[: len(step.before)] = number  # all of the first, in whatever order: none is to be looked for
             else:
                 owner[owner == KEPT] = number
             owner[slice(len(step.after)) if step.after.places is None else step.after.places] = KEPT
