@@ -28,7 +28,7 @@ LIMIT_SECONDS = 0.3  # for all trials of threads
 ROUNDS = 7
 ENOUGH = 1.05  # fewer threads are taken that need at most so many times the time of the fastest
 # The last core is shared with the window, the session's own work and the rest of the machine, and without it an engine
-# never waits for any of them; where two cores share one, its gain was measured anywhere between -40 and +20 percent.
+# never waits for any of them. On two shared cores products took anywhere between 0.8 and 1.65 times as long with it.
 LAST_CORE = 1.25
 FEW_ROWS = 8  # from so many tokens on a pass is bound by arithmetic
 DEVICE_ROWS = 256  # tokens of a trial pass on a GPU
