@@ -128,7 +128,7 @@ class TransformersModel:
         progress: ProgressCallback | None = None,
         cancel: CancelToken | None = None,
     ) -> Logits:
-        """Raw next-token logits, float32 (prefixes, vocab). See `LanguageModel.next_token_logits`."""
+        """Raw next-token logits, float32 (prefixes, vocab), read-only. See `LanguageModel.next_token_logits`."""
         wanted: dict[TokenIds, list[int]] = {}
         for index, prefix in enumerate(prefixes):
             wanted.setdefault(tuple(prefix), []).append(index)
@@ -144,6 +144,7 @@ class TransformersModel:
                 self._compute(wanted, result, progress or ignore_progress, cancel or CancelToken())
             finally:
                 self.set_cache_budget(self._budget)
+        result.flags.writeable = False  # what is new in it stays in the cache
         return result
 
     def fresh_logits(self, prefix: TokenIds, *, cancel: CancelToken | None = None) -> Logits:
@@ -262,8 +263,9 @@ class TransformersModel:
             report = _Reporter(progress, forward.work(prefixes))
             for index, logits in forward.answer(prefixes, cancel, report):
                 prefix = prefixes[index]
-                result[left.pop(prefix)] = logits
-                self._answers.put(prefix, logits)
+                places = left.pop(prefix)
+                result[places] = logits
+                self._answers.put(prefix, result[places[0]])
 
     def _make_room(self, details: str) -> None:
         """Take the next step of what helps against a full memory. Raises `OutOfMemory` when nothing is left to do."""

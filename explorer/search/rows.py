@@ -124,12 +124,16 @@ class NodeRow:
     def _listed(self) -> IdArray:
         return self._sorted_best(min(LISTED, len(self._raw)))
 
-    @cached_property
+    @property
     def _tail(self) -> Tail | None:
+        return self._sketch[0]
+
+    @cached_property
+    def _sketch(self) -> tuple[Tail | None, DoubleArray]:
         listed = len(self._listed)
         if listed == len(self._raw):
-            return None
-        return Tail.of(self._ascending[::-1][listed : max(self._possible, listed)], listed)
+            return None, np.zeros(0)
+        return Tail.sketch(self._ascending[::-1][listed : max(self._possible, listed)], listed)
 
     def likeliest(self, count: int) -> Continuations:
         """The ``count`` likeliest tokens by the model, fewer where no more are possible; ties by id.
@@ -260,13 +264,15 @@ class NodeRow:
         return ranks
 
     def _entropy(self) -> float:
-        """Entropy of the model's distribution, nats."""
-        distance = self._ascending[len(self._raw) - self._possible :] - self._ascending[-1]
-        # exp is 0 from there on, and 0 * -inf would be NaN.
-        distance = np.maximum(distance, np.float32(-200))
-        weights = np.exp(distance)
-        weight = float(weights.sum(dtype=np.float64))
-        return max(0.0, float(np.log(weight)) - float((weights * distance).sum(dtype=np.float64)) / weight)
+        """Entropy of the model's distribution, nats: the mean of how far a logit lies below the log of the sum."""
+        best = self._raw[self._listed[: self._possible]].astype(np.float64)
+        surprisals = self.logsumexp - best
+        entropy = float((np.exp(-surprisals) * surprisals).sum())
+        tail, distances = self._sketch
+        if tail is not None:
+            shares = np.exp(tail.logsumexp - self.logsumexp)
+            entropy += float((shares * (self.logsumexp - tail.high + distances)).sum())
+        return max(0.0, entropy)
 
 
 def node_rows(

@@ -273,7 +273,8 @@ def test_what_was_answered_is_answered_again_with_the_same_bits_and_no_pass(llam
     prefixes = [text(10), text(12), text(10)]
     first = llama.next_token_logits(prefixes)
     kept = first.copy()
-    first[:] = 0  # the caller's to change
+    with pytest.raises(ValueError, match="read-only"):
+        first[:] = 0
     passes = Passes(llama)
     assert np.array_equal(llama.next_token_logits(prefixes), kept)
     assert passes.tokens == []
