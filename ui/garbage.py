@@ -21,6 +21,7 @@ class GuiCollector(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._was_on = gc.isenabled()
+        self._froze = False
         self._blocks = sys.getallocatedblocks()  # of memory when all of it was last looked through
         gc.disable()
         self._timer = QTimer(self)
@@ -31,16 +32,27 @@ class GuiCollector(QObject):
     def close(self) -> None:
         """Leave it to Python again."""
         self._timer.stop()
+        if self._froze:
+            gc.unfreeze()
         if self._was_on:
             gc.enable()
 
     @Slot()
     def look(self) -> None:
-        """Search what is due."""
+        """Search what is due.
+
+        What is there after the first searches of the start is the window itself. It is never looked through again: that
+        took 50 ms while the first model was loading.
+        """
         young, middle, old = gc.get_count()
         limits = gc.get_threshold()
         if old > limits[2] and sys.getallocatedblocks() > _GROWTH * self._blocks:
             gc.collect()
+            self._blocks = sys.getallocatedblocks()
+        elif middle > limits[1] and not self._froze:
+            self._froze = True
+            gc.collect(0)
+            gc.freeze()
             self._blocks = sys.getallocatedblocks()
         elif middle > limits[1]:
             gc.collect(1)

@@ -74,3 +74,22 @@ def test_all_is_looked_through_once_there_is_a_quarter_more_of_it(collector: Gui
     collector.look()
     assert len(Knot.ended) == 1
     assert more
+
+
+def test_what_the_start_leaves_behind_is_never_looked_through(collector: GuiCollector) -> None:
+    def age() -> None:
+        for _ in range(gc.get_threshold()[1] + 2):
+            gc.collect(0)
+
+    before = gc.get_freeze_count()
+    kept = [[number] for number in range(1000)]
+    age()
+    collector.look()
+    assert gc.get_freeze_count() > before + len(kept)
+    knot = Knot()
+    age()
+    del knot
+    collector.look()  # what came later is
+    assert len(Knot.ended) == 1
+    collector.close()
+    assert gc.get_freeze_count() == 0

@@ -33,6 +33,8 @@ class CandidateModel(QAbstractTableModel):
 
     numbers_changed = Signal(object)
     """The rows in sight that have changed, and whether in more than the numbers of a draw: dict[int, bool]."""
+    node_changed = Signal()
+    """All rows are those of another node, as many as before."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,11 +71,14 @@ class CandidateModel(QAbstractTableModel):
 
     def show_node(self, distribution: Distribution | None, taken: Mapping[int, int]) -> None:
         """Show another node: its distribution, and the children it has (token id to node id)."""
-        self.beginResetModel()
         self._taken = taken
-        self._rows = None if distribution is None else self._build(distribution, PAGE)
+        rows = None if distribution is None else self._build(distribution, PAGE)
+        if rows is None or self._rows is None or len(rows) != len(self._rows):
+            self._replace(rows)
+            return
+        self._rows = rows  # a reset would lay the columns out and paint their titles anew
         self._forget()
-        self.endResetModel()
+        self.node_changed.emit()
 
     def show_distribution(self, distribution: Distribution, in_sight: range = range(0)) -> None:
         """Show other numbers of the same node; as much stays listed as was. ``in_sight`` are the rows on the screen."""
@@ -149,7 +154,7 @@ class CandidateModel(QAbstractTableModel):
         touched = distribution.touched_by(self._stage) if self._stage in distribution.stage_names else _NOTHING
         return touched if found is None else found[np.isin(found, touched)]
 
-    def _replace(self, rows: Rows) -> None:
+    def _replace(self, rows: Rows | None) -> None:
         self.beginResetModel()
         self._rows = rows
         self._forget()

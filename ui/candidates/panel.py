@@ -73,7 +73,8 @@ class CandidatesPanel(QWidget):
         """The vocabulary behind the token ids; None before a model or session is open."""
         self.model.vocabulary = vocabulary
         self.model.refresh()
-        self._find(self.find_edit.text())
+        if self.find_edit.text() or self.model.finding:
+            self._find(self.find_edit.text())
 
     def set_view(self, view: NodeView | None, *, at_once: bool = False) -> None:
         """Show another node; None where no session is open. With ``at_once`` the rows are painted before this returns,

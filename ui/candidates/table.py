@@ -74,12 +74,20 @@ class CandidateTable(QTableView):
         self.column_actions = (self.show_cumulative, self.show_ids, self.show_bytes)
         model.modelReset.connect(self.fit_columns)
         model.numbers_changed.connect(self._repaint)
+        model.node_changed.connect(self._begin_anew)
         self._derive_sizes()
 
     def _column_action(self, text: str) -> QAction:
         action = QAction(text, self, checkable=True)
         action.toggled.connect(self.fit_columns)
         return action
+
+    @Slot()
+    def _begin_anew(self) -> None:
+        """As after a reset of the model: no row is current, and the first ones are in sight."""
+        self.selectionModel().reset()
+        self.scrollToTop()
+        self.viewport().update()
 
     # --- current row -------------------------------------------------------------------------------------------------
 

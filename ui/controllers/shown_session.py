@@ -42,8 +42,7 @@ class ShownSession(QObject):
     def __init__(self, bridge: Bridge, after: AfterPaint, parent: QObject) -> None:
         super().__init__(parent)
         self._after = after
-        self._changes: list[Change] = []  # not passed on yet
-        self._view: ShownView | None = None  # not passed on yet
+        self._waiting: list[list[Change] | ShownView] = []  # not passed on yet, in order; one view at most
         self._present: Present | None = None
         self._shown: ShownView | None = None
         self.session: OpenedSession | None = None
@@ -154,10 +153,11 @@ class ShownSession(QObject):
         if self._present is not None:
             self._present.changes += changes
             return
-        if self._view is not None:
-            self._pass_on()  # it came before these
         self.last = changes[-1]
-        self._changes += changes
+        if self._waiting and isinstance(self._waiting[-1], list):
+            self._waiting[-1] += changes
+        else:
+            self._waiting.append(list(changes))
         self._pass_on_later()
 
     def _show(self, shown: ShownView) -> None:
@@ -169,7 +169,8 @@ class ShownSession(QObject):
 
     def _arrive(self, shown: ShownView) -> None:
         self.view, self.computing = shown.view, shown.computing
-        self._view = shown
+        changes = [change for waiting in self._waiting if isinstance(waiting, list) for change in waiting]
+        self._waiting = [changes, shown] if changes else [shown]  # a view before it is out of date
         self.arrived.emit(shown)
         self._pass_on_later()
 
@@ -179,17 +180,16 @@ class ShownSession(QObject):
         self._after.do("session", self._pass_on_next)
 
     def _pass_on_next(self) -> None:
-        """Changes, then a view, then that the activity has changed."""
-        if self._changes:
-            changes, self._changes = self._changes, []
-            self._pass_on_later()
-            self.changed.emit(changes)
-        elif self._view is not None:
-            shown, self._view = self._view, None
-            self._pass_on_later()
-            self.shown.emit(shown)
-        else:
+        """Changes or a view, whichever came first, and when nothing is left, that the activity has changed."""
+        if not self._waiting:
             self.activity_changed.emit()
+            return
+        next_one = self._waiting.pop(0)
+        self._pass_on_later()
+        if isinstance(next_one, ShownView):
+            self.shown.emit(next_one)
+        else:
+            self.changed.emit(next_one)
 
     def _pass_on(self) -> None:
         """Do at once what was to follow the next paint."""

@@ -96,10 +96,10 @@ class ViewController(QObject):
         window = self._window
         self._stop = None
         self._waiting_ranks = []
-        for view in (window.tree, window.path, *self._distribution_views):
-            view.set_vocabulary(opened.vocabulary)
         self._show_distribution(None)
         window.path.set_view(None)
+        for view in (window.tree, window.path, *self._distribution_views):
+            view.set_vocabulary(opened.vocabulary)
         window.banner.set_event(None)
         label = elide_middle(" ".join(opened.state.prompt.text.split()), _LABEL_LENGTH) or tr("(prompt)")
         window.tree.reset(

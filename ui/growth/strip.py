@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from explorer.i18n import tr
 from ui.format import tooltip
 from ui.growth.card import Card
 from ui.panels.common import GRID, describe, push_button, tool_button
+from ui.work_bar import WorkBar
 
 _BELOW_CAPTION = 11 * GRID  # of what is laid over the tree
 
@@ -25,7 +26,7 @@ class GrowthStrip(Card):
         self._said = ""
         self._text = QLabel()
         self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._bar = QProgressBar()
+        self._bar = WorkBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedSize(30 * GRID, 2 * GRID)
         describe(self._bar, tr("Progress"), tr("How far the work is."))
@@ -47,9 +48,7 @@ class GrowthStrip(Card):
 
     def show_progress(self, text: str, done: float, total: float | None) -> None:
         """What goes on; ``total`` None where the amount of work is not known."""
-        self._bar.setRange(0, 1000 if total else 0)
-        if total:
-            self._bar.setValue(min(1000, round(1000 * done / total)))
+        self._bar.show_work(done, total)
         self._say(text, running=True)
 
     def show_result(self, text: str) -> None:

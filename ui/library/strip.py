@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar
+from PySide6.QtWidgets import QFrame, QHBoxLayout
 
 from explorer.i18n import tr
 from explorer.progress import Progress
 from ui.panels.common import GRID, plain_label, push_button, tool_button
+from ui.work_bar import WorkBar
 
 
 class Strip(QFrame):
@@ -21,7 +22,7 @@ class Strip(QFrame):
         self._run: Callable[[], object] = lambda: None
         self._text = plain_label()
         self._text.setAccessibleName(tr("What was done"))
-        self._bar = QProgressBar()
+        self._bar = WorkBar()
         self._bar.setMaximumWidth(20 * GRID)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(tr("Progress"))
@@ -48,8 +49,7 @@ class Strip(QFrame):
     def show_progress(self, progress: Progress, stop: Callable[[], object]) -> None:
         """How far work has come that goes on, with a button that ends it."""
         self._show(tr(progress.phase), tr("Stop"), tr("Stop after what is being done; what is finished stays."), stop)
-        self._bar.setRange(0, progress.total or 0)
-        self._bar.setValue(progress.done)
+        self._bar.show_work(progress.done, progress.total)
         self._bar.show()
 
     def _show(self, text: str, label: str, help_text: str, run: Callable[[], object] | None) -> None:

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QProgressBar,
     QScrollArea,
     QSpinBox,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from explorer.models.base import ModelInfo, ModelRef
 from ui.format import count, tooltip
 from ui.panels.common import GRID, add_row, describe, plain_label, push_button
 from ui.panels.speed_options import SpeedOptions
+from ui.work_bar import WorkBar
 
 if TYPE_CHECKING:  # it comes with the hub's library, which the model thread pays for
     from explorer.models.catalog import ModelEntry
@@ -63,7 +63,7 @@ class ModelPanel(QScrollArea):
         )
         self._list = QListWidget()
         self._phase = plain_label()
-        self._bar = QProgressBar()
+        self._bar = WorkBar()
         self._cancel = push_button(
             tr("Cancel"),
             tr("Stop fetching or loading. The model that was open before stays open."),
@@ -133,9 +133,7 @@ class ModelPanel(QScrollArea):
         for widget in (self._phase, self._bar, self._cancel):
             widget.setVisible(bool(phase))
         self._phase.setText(phase)
-        self._bar.setRange(0, 1000 if total else 0)
-        if total:
-            self._bar.setValue(min(1000, 1000 * done // total))
+        self._bar.show_work(done, total)
 
     def choose_folder(self) -> None:
         """Ask for a folder with a model in the Hugging Face layout, and open it."""

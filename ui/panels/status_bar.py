@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar
+from PySide6.QtWidgets import QLabel, QStatusBar
 
 from explorer.i18n import tr
 from explorer.messages import UserMessage
@@ -11,6 +11,7 @@ from explorer.models.base import ModelInfo
 from explorer.tree import PathValues
 from ui.format import LogUnit, logarithm, path_probability, tooltip
 from ui.panels.common import GRID, describe, plain_label, tool_button
+from ui.work_bar import WorkBar
 
 
 class StatusBar(QStatusBar):
@@ -25,7 +26,7 @@ class StatusBar(QStatusBar):
         self._values: PathValues | None = None
         self._model = self._field(tr("Model"), tr("The model of this session, its number format and device."))
         self._activity = self._field(tr("Activity"), tr("What the program is doing for you now."))
-        self._progress = QProgressBar()
+        self._progress = WorkBar()
         self._progress.setMaximumWidth(160)
         self._progress.setTextVisible(False)
         describe(self._progress, tr("Progress"), tr("How far the work is."))
@@ -69,11 +70,7 @@ class StatusBar(QStatusBar):
         self._activity.setText(text)
         self._progress.setVisible(bool(text))
         self._cancel.setVisible(bool(text))
-        if total:
-            self._progress.setRange(0, 1000)
-            self._progress.setValue(min(1000, 1000 * done // total))
-        else:
-            self._progress.setRange(0, 0 if text else 1)
+        self._progress.show_work(done, total if text else 1)
 
     def set_pass(self, text: str) -> None:
         """How far a long pass is; empty hides it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from explorer.i18n import tr
 from ui.panels.common import GRID, describe, plain_label, push_button, tool_button
+from ui.work_bar import WorkBar
 
 
 class WelcomeCard(QFrame):
@@ -62,7 +63,7 @@ class WelcomeCard(QFrame):
             buttons.addWidget(button)
         buttons.addStretch(1)
         self._phase = plain_label(wrap=False)
-        self._bar = QProgressBar()
+        self._bar = WorkBar()
         describe(self._bar, tr("Download"), tr("How much of the model has arrived."))
         self._cancel = push_button(
             tr("Cancel"), tr("Stop the download. Starting again later is safe."), self.cancel_requested.emit
@@ -89,9 +90,7 @@ class WelcomeCard(QFrame):
             widget.setVisible(bool(phase))
         self._get.setEnabled(not phase)
         self._phase.setText(phase)
-        self._bar.setRange(0, 1000 if total else 0)
-        if total:
-            self._bar.setValue(min(1000, 1000 * done // total))
+        self._bar.show_work(done, total)
 
     def _dismiss(self) -> None:
         self.hide()

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QProgressBar,
     QScrollArea,
     QSplitter,
     QTableView,
@@ -38,6 +37,7 @@ from ui.statistics.shown import StudiesShown, StudyMoved, StudyShown
 from ui.statistics.tables import RunLine, cluster_columns, run_columns, run_lines
 from ui.statistics.words import progress_words, study_title
 from ui.theme import colours_of, figures_font
+from ui.work_bar import WorkBar
 
 FileKind = Literal["figures_csv", "runs_csv", "json", "png", "svg"]
 
@@ -83,7 +83,7 @@ class StatisticsWindow(QDialog):
             ),
             quiet=True,
         )
-        self.progress = QProgressBar()
+        self.progress = WorkBar()
         self.progress_text = plain_label(wrap=False)
         self.clusters: NodesTable[Cluster] = NodesTable(
             RowsModel(cluster_columns(), lambda row: not self._is_here(row.node)),
@@ -133,8 +133,7 @@ class StatisticsWindow(QDialog):
         running = moved is not None
         if moved is not None:
             total = moved.name.plan.runs * len(moved.name.plan.configurations)
-            self.progress.setRange(0, total)
-            self.progress.setValue(total - moved.name.left)
+            self.progress.show_work(total - moved.name.left, total)
             self.progress_text.setText(progress_words(moved))
         for widget in (self.progress, self.progress_text, self.stop_button):
             widget.setVisible(running)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from explorer.i18n import listed, tr
@@ -198,6 +198,7 @@ class TreeLegend(QWidget):
         self._entries: tuple[LegendEntry, ...] = ()
         self._most_width = MOST_WIDTH
         self._layout = self._laid_out()
+        self._picture: QPixmap | None = None  # painted with every frame of the canvas below, and seldom another one
 
     @property
     def entries(self) -> tuple[LegendEntry, ...]:
@@ -221,6 +222,7 @@ class TreeLegend(QWidget):
 
     def _lay_out(self) -> None:
         self._layout = self._laid_out()
+        self._picture = None
         self.resize(self.sizeHint())
         self.update()
 
@@ -232,11 +234,24 @@ class TreeLegend(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        self._picture = None
         if event.type() == QEvent.Type.FontChange:
             self._lay_out()
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        ratio = self.devicePixelRatioF()
+        if self._picture is None or self._picture.devicePixelRatio() != ratio:
+            self._picture = self._painted(ratio)
         painter = QPainter(self)
+        painter.drawPixmap(QPointF(0, 0), self._picture)
+        painter.end()
+
+    def _painted(self, ratio: float) -> QPixmap:
+        picture = QPixmap(self.size() * ratio)
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._layout.paint(painter, QPointF(0, 0), colours_of(self))
         painter.end()
+        return picture

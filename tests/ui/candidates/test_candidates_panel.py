@@ -238,6 +238,31 @@ def test_another_node_starts_at_its_first_row(
     assert panel.current_token() == 4
 
 
+def test_another_node_with_as_many_rows_leaves_the_columns_as_they_are(
+    panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
+) -> None:
+    resets, current = list[None](), list[int]()
+    panel.model.modelReset.connect(lambda: resets.append(None))
+    panel.resize(500, 300)
+    panel.show()
+    logits = np.linspace(9, 0, 900)
+    panel.set_view(make_view(make_distribution(logits), node_id=1))
+    panel.table.go_to(60)
+    assert panel.table.verticalScrollBar().value() > 0
+    resets.clear()
+    panel.current_changed.connect(current.append)
+    panel.set_view(make_view(make_distribution(logits[::-1]), node_id=2))
+    assert resets == []
+    assert panel.model.row(0).token_id == 899
+    assert panel.table.currentIndex().row() == 0
+    assert [index.row() for index in panel.table.selectionModel().selectedRows()] == [0]
+    assert current == [899]
+    assert panel.table.verticalScrollBar().value() == 0
+    panel.set_view(make_view(make_distribution(FIVE), node_id=3))
+    assert len(resets) == 1
+    assert panel.model.rowCount() == 5
+
+
 def test_the_same_node_with_other_settings_keeps_the_current_token(
     panel: CandidatesPanel, make_distribution: MakeDistribution, make_view: MakeView
 ) -> None:

@@ -15,7 +15,6 @@ from ui import session_thread
 from ui.app import Explorer
 from ui.bridge import Bridge, Event
 from ui.controllers.session_controller import SessionController
-from ui.library.thread import LibraryThread
 from ui.session_thread import ShownView
 from ui.steady_button import SteadyButton
 
@@ -24,14 +23,17 @@ Settle = Callable[[Explorer], None]
 
 
 def wait_for_the_bars(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long they take; and nobody else has anything to tell, which would bring along what waits for them."""
+    """However long they take; and whoever else has anything to tell meanwhile waits for them too, for it would bring
+    along what the step has told so far."""
     monkeypatch.setattr(session_thread, "_PATIENCE_MS", 60_000.0)
-    monkeypatch.setattr(LibraryThread, "_tell", lambda thread: None)
-    honest = Bridge.put
+    honest, came = Bridge.put, threading.Event()
 
     def put(bridge: Bridge, message: Any, **how: Any) -> None:
-        if not isinstance(message, Event) or not message.name.startswith(("analysis", "memory")):
-            honest(bridge, message, **how)
+        if isinstance(message, Event) and message.name == "view" and not message.value.computing:
+            came.set()
+        elif not came.is_set():
+            how["patience_ms"] = 60_000.0
+        honest(bridge, message, **how)
 
     monkeypatch.setattr(Bridge, "put", put)
 
