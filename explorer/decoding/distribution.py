@@ -126,6 +126,11 @@ class Trace:
         return self.steps[-1].after if self.steps else self.start
 
     @cached_property
+    def stage_names(self) -> tuple[str, ...]:
+        """Names of all stages, in order of evaluation."""
+        return tuple(step.stage.name for step in self.steps)
+
+    @cached_property
     def reports(self) -> tuple[StageReport, ...]:
         """One report a stage, in order of evaluation."""
         return tuple(self._report(number, step) for number, step in enumerate(self.steps))
@@ -165,22 +170,25 @@ class Trace:
         return None
 
     def _report(self, number: int, step: TraceStep) -> StageReport:
-        removed, before = 0.0, step.before
-        if len(step.after) == len(before):
+        removed, before, after = 0.0, step.before, step.after
+        if after is before:  # most stages are off
+            left, entropy = len(before), before.report_entropy
+            return StageReport(step.stage.name, step.active, left, left, 0.0, entropy, entropy)
+        if len(after) == len(before):
             pass
-        elif before.places is None and step.after.places is None:
-            removed = before.share_of(slice(len(step.after), None))
+        elif before.places is None and after.places is None:
+            removed = before.share_of(slice(len(after), None))
         else:
             owners = self.owner[: len(before)] if before.places is None else self.owner[before.places]
             removed = before.share_of(owners == number)
         return StageReport(
             name=step.stage.name,
             active=step.active,
-            kept_before=len(step.before),
-            kept_after=len(step.after),
+            kept_before=len(before),
+            kept_after=len(after),
             removed_mass=removed,
-            entropy_before=step.before.report_entropy,
-            entropy_after=step.after.report_entropy,
+            entropy_before=before.report_entropy,
+            entropy_after=after.report_entropy,
         )
 
 
@@ -227,7 +235,7 @@ class Distribution:
     @property
     def stage_names(self) -> tuple[str, ...]:
         """Names of the stages that ``removed_by`` points into, without the cost of the reports."""
-        return tuple(step.stage.name for step in self.trace.steps)
+        return self.trace.stage_names
 
     @property
     def no_candidates_stage(self) -> str | None:

@@ -14,7 +14,9 @@ from PySide6.QtCore import (
     QRectF,
     QSize,
     Qt,
+    QTimer,
     Signal,
+    Slot,
 )
 from PySide6.QtGui import QColor, QCursor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QRegion
 from PySide6.QtWidgets import (
@@ -34,6 +36,7 @@ from ui.theme import colours_of, figures_font, ink, tint
 
 ROW_HEIGHT = 6 * GRID
 _MARK = 14  # px, of the box that is checked
+_PATIENCE_MS = 16  # a frame
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -150,6 +153,11 @@ class ChainList(QListView):
         self.colours = colours_of(self)
         self._pressed = ""
         self._current = ""
+        self._changed: set[int] = set()  # rows
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(_PATIENCE_MS)
+        self._patience.timeout.connect(self._update_changed)
         self.setModel(model)
         self.setItemDelegate(ChainDelegate(self))
         self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
@@ -201,7 +209,8 @@ class ChainList(QListView):
         painter.end()
 
     def update_figures(self) -> None:
-        """Paint only what the delegate says beside the names."""
+        """Paint only what the delegate says beside the names, and what has changed in the chain itself."""
+        self._update_changed()
         delegate, viewport = self.itemDelegate(), self.viewport()
         if isinstance(delegate, ChainDelegate):
             width = delegate.more_width + 1
@@ -223,9 +232,20 @@ class ChainList(QListView):
     def dataChanged(  # noqa: N802 - Qt's name
         self, top: Index, bottom: Index, roles: Sequence[int] = ()
     ) -> None:
-        """Only paint: Qt would lay all rows out anew and paint a second time, although none changes its height."""
-        for row in range(top.row(), bottom.row() + 1):
+        """Only paint: Qt would lay all rows out anew and paint a second time, although none changes its height.
+
+        Figures that follow a change come within the frame, and both are painted together.
+        """
+        self._changed.update(range(top.row(), bottom.row() + 1))
+        if not self._patience.isActive():
+            self._patience.start()
+
+    @Slot()
+    def _update_changed(self) -> None:
+        self._patience.stop()
+        for row in self._changed:
             self.update(self.chain.index(row))
+        self._changed.clear()
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802 - Qt's name
         """No search by typing: letters are the window's shortcuts."""

@@ -28,6 +28,9 @@ class StageCells:
     gone: bool = False
 
 
+OFF = StageCells()
+
+
 def model_cells(distribution: Distribution, found: Autopsy | None, unit: LogUnit) -> StageCells:
     """Where the chain begins: what the model gave."""
     return StageCells(
@@ -41,9 +44,7 @@ def model_cells(distribution: Distribution, found: Autopsy | None, unit: LogUnit
 def stage_cells(
     step: TraceStep, report: StageReport, verdict: StageVerdict | None, unit: LogUnit, *, in_the_end: bool
 ) -> StageCells:
-    """The figures of one stage; none where it is off."""
-    if not step.active:
-        return StageCells()
+    """The figures of one stage that is on; `OFF` are those of one that is not."""
     note = no_effect_text(step, in_the_end=in_the_end)
     score, probability = _token_texts(verdict)
     return StageCells(

@@ -18,7 +18,7 @@ from ui.panels.chain_model import ChainModel
 from ui.panels.common import GRID, describe, plain_label
 from ui.text.live_label import LiveLabel
 from ui.why.aside import Aside, look_aside
-from ui.why.cells import StageCells, model_cells, stage_cells
+from ui.why.cells import OFF, StageCells, model_cells, stage_cells
 from ui.why.chain_table import ChainHeader, WhyDelegate
 from ui.why.head import WhyHead
 from ui.why.words import (
@@ -152,6 +152,9 @@ class WhyPanel(AnalysedPanel):
         cells: dict[str, StageCells] = {}
         for number, (step, report) in enumerate(zip(distribution.trace.steps, distribution.stages, strict=True)):
             name = step.stage.name
+            if not step.active:
+                cells[name] = OFF
+                continue
             verdict = None if self._found is None else self._found.stages[number]
             in_the_end = aside is not None and name in aside.without_effect
             cells[name] = stage_cells(step, report, verdict, self.unit, in_the_end=in_the_end)
