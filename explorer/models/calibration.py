@@ -21,7 +21,7 @@ from torch.nn.functional import linear
 from explorer.i18n import N_
 from explorer.models.devices import Note
 
-ROWS = 16  # branches in one pass
+ROWS = 32  # branches in one pass
 SAMPLE_SECONDS = 0.008  # what a product of one row with all sampled weights takes: more than a cache holds
 MATRIX = 1 << 21  # weights of a sampled matrix at most
 LIMIT_SECONDS = 0.3  # for all trials of threads
@@ -30,7 +30,10 @@ ENOUGH = 1.05  # fewer threads are taken that need at most so many times the tim
 # The last core is shared with the window, the session's own work and the rest of the machine, and without it an engine
 # never waits for any of them. On two shared cores products took anywhere between 0.8 and 1.65 times as long with it.
 LAST_CORE = 1.25
-FEW_ROWS = 8  # from so many tokens on a pass is bound by arithmetic
+# Of two cores it is half of the arithmetic, and what a moment's trial says goes either way: passes of 32 and 64 tokens
+# took as long with both at the worst of times, at the best a third less.
+LAST_OF_TWO = 1.15
+FEW_ROWS = 32  # from so many tokens on a pass is bound by arithmetic; one of 4 to 16 took longer with both
 DEVICE_ROWS = 256  # tokens of a trial pass on a GPU
 SPEED_ROUNDS = 3
 
@@ -41,8 +44,8 @@ Seconds = tuple[float, float]  # of a pass over one row and over many
 class Threads:
     """How many threads compute a pass over few tokens, and one over many.
 
-    Reading the weights for a single token is often as fast with one thread as with all: the others then leave their
-    cores to the window and to whatever else prepares the next step.
+    Reading the weights, which takes the time for a few tokens, is often as fast with one thread as with all: the others
+    then leave their cores to the window and to whatever else prepares the next step.
     """
 
     step: int
@@ -120,7 +123,8 @@ def measure_threads(
     limit: int, measure: Callable[[int], Seconds], clock: Callable[[], float] = time.perf_counter
 ) -> tuple[Threads, PassSpeed, Note]:
     """For both kinds of pass the fewest threads up to ``limit`` that are as good as the fastest number, how fast a pass
-    is with them, and a note with the figures. All are taken only where the last one saves a fifth.
+    is with them, and a note with the figures. All are taken only where the last one saves a fifth; but both of two, for
+    many tokens, unless one alone is clearly faster.
 
     ``measure`` says how long so many threads take for one row and for `ROWS`. Numbers take turns, so that whatever else
     the machine does falls on all of them: on a busy one fewer threads win.
@@ -137,14 +141,14 @@ def measure_threads(
         {threads: statistics.median(seconds[kind] for seconds in times) for threads, times in trials.items()}
         for kind in (0, 1)
     )
-    chosen = Threads(_fewest(few, limit), _fewest(many, limit))
+    chosen = Threads(_fewest(few, limit), _for_many(many, limit))
     return (
         chosen,
         PassSpeed.of(few[chosen.step], many[chosen.batch], ROWS),
         (
             N_(
-                "{step} threads for a single token and {batch} for many at once: the fewest that are fastest now, the "
-                "last core only where it saves a fifth (time by threads, single: {few}; many: {many})."
+                "{step} threads for a few tokens and {batch} for many at once: as many as help now; the last of several"
+                " cores is left to the window where it saves little (time by threads, few: {few}; many: {many})."
             ),
             {"step": chosen.step, "batch": chosen.batch, "few": _shares(few), "many": _shares(many)},
         ),
@@ -158,6 +162,12 @@ def _fewest(seconds: Mapping[int, float], limit: int) -> int:
         seconds = fewer
     best = min(seconds.values())
     return min(threads for threads, took in seconds.items() if took <= ENOUGH * best)
+
+
+def _for_many(seconds: Mapping[int, float], limit: int) -> int:
+    if limit != 2:
+        return _fewest(seconds, limit)
+    return 2 if seconds.get(2, math.inf) <= LAST_OF_TWO * seconds[1] else 1
 
 
 def _shares(seconds: Mapping[int, float]) -> str:

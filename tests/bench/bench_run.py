@@ -1,16 +1,15 @@
 """A run through a session, every step saved: ``python tests/bench/bench_run.py [--model NAME] [--json FILE]``.
 
 Greedy and sampled runs of so many tokens through Workspace, Session, library and engine process, against transformers'
-own ``generate()`` in a process of its own with as many threads, and, where that is another number, with the threads
-torch takes by itself. Both begin from the same prompt that neither has seen, end tokens are ignored, and they take
-turns; medians over the rounds. Also: one step by hand with its view, and what a step costs this process alone.
+own ``generate()`` in a process of its own, on half of the cores and on all of them. All begin from the same prompt that
+none has seen, end tokens are ignored, and they take turns; medians over the rounds. Also: one step by hand with its
+view, and what a step costs this process alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from report import Fact, Figure, add_json_option, compare, engine_memory, median
 from explorer.decoding.params import Settings
 from explorer.engine.client import LOOK_AHEAD
 from explorer.models.base import ModelRef, TokenIds
+from explorer.models.devices import most_threads
 from explorer.session import Session
 from explorer.workspace import Workspace
 
@@ -154,9 +154,8 @@ def main() -> None:
         stack.callback(workspace.close)
         bench = Bench(workspace, options.model, options.threads, options.tokens)
         environment = bench.info.environment
-        baselines = [Generate(options.model, environment.threads, f"generate(), {environment.threads} threads")]
-        if options.threads is None and environment.threads != (os.cpu_count() or 1):
-            baselines.append(Generate(options.model, None, "generate(), torch's own threads"))
+        counts = [options.threads] if options.threads else [max(1, most_threads() // 2), most_threads()]
+        baselines = [Generate(options.model, count, f"generate(), {count} threads") for count in dict.fromkeys(counts)]
         for baseline in baselines:
             stack.callback(baseline.close)
         bench.run(bench.prompt(), "greedy")  # to warm up

@@ -14,6 +14,7 @@ from explorer.models.calibration import (
     FEW_ROWS,
     LIMIT_SECONDS,
     ROUNDS,
+    ROWS,
     PassSpeed,
     Seconds,
     Threads,
@@ -74,9 +75,15 @@ def test_where_cores_are_idle_all_but_the_last_are_taken() -> None:
 
 def test_the_last_core_is_taken_where_it_saves_a_fifth() -> None:
     assert Machine(lambda threads, _: (0.004 / threads, 0.01 / threads)).choose(2) == (2, 2)
-    assert Machine(lambda threads, _: (0.01, 0.01 if threads == 1 else 0.0079)).choose(2) == (1, 2)
-    assert Machine(lambda threads, _: (0.01, 0.01 if threads == 1 else 0.0081)).choose(2) == (1, 1)
+    assert Machine(lambda threads, _: (0.01 if threads == 1 else 0.0079, 0.01)).choose(2)[0] == 2
+    assert Machine(lambda threads, _: (0.01 if threads == 1 else 0.0081, 0.01)).choose(2)[0] == 1
     assert Machine(lambda threads, _: (0.01, 0.01)).choose(1) == (1, 1)
+
+
+def test_two_cores_compute_many_tokens_unless_one_is_clearly_faster() -> None:
+    assert Machine(lambda threads, _: (0.01, 0.01 if threads == 1 else 0.0114)).choose(2) == (1, 2)
+    assert Machine(lambda threads, _: (0.01, 0.01 if threads == 1 else 0.0116)).choose(2) == (1, 1)
+    assert Machine(lambda threads, _: (0.01, 0.01)).choose(2) == (1, 2)
 
 
 def test_memory_that_is_no_faster_with_more_threads_leaves_the_other_cores_alone() -> None:
@@ -159,7 +166,7 @@ def test_noise_never_makes_a_token_free() -> None:
 
 def test_the_middle_of_several_trials_counts() -> None:
     trials = iter([(0.05, 0.2), (9.0, 9.0), (0.05, 0.2)])
-    assert measure_speed(lambda: next(trials)) == PassSpeed.of(0.05, 0.2, 16)
+    assert measure_speed(lambda: next(trials)) == PassSpeed.of(0.05, 0.2, ROWS)
 
 
 def test_a_device_is_timed_in_whole_passes_once_its_kernels_are_ready() -> None:

@@ -522,8 +522,8 @@ def test_threads_are_measured_unless_the_user_says_how_many(
     used = []
     model._fresh._model.model.register_forward_pre_hook(lambda *_: used.append(torch.get_num_threads()))
     model.next_token_logits([text(5)])
-    model.next_token_logits([(*text(5), child) for child in range(9)])
-    assert used == [2, 3]  # five tokens, nine tokens
+    model.next_token_logits([(*text(5), child) for child in range(40)])
+    assert used == [2, 3]  # five tokens, forty tokens
     model = load(folder_of("llama"), ModelRef("", threads=1))
     assert (limits, model.info.environment.threads, torch.get_num_threads()) == ([4], 1, 1)
 
