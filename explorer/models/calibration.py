@@ -32,7 +32,7 @@ ENOUGH = 1.05  # fewer threads are taken that need at most so many times the tim
 LAST_CORE = 1.25
 # Of two cores it is half of the arithmetic, and what a moment's trial says goes either way: passes of 32 and 64 tokens
 # took as long with both at the worst of times, at the best a third less.
-LAST_OF_TWO = 1.15
+LAST_OF_TWO = 1.5
 FEW_ROWS = 32  # from so many tokens on a pass is bound by arithmetic; one of 4 to 16 took longer with both
 DEVICE_ROWS = 256  # tokens of a trial pass on a GPU
 SPEED_ROUNDS = 3
