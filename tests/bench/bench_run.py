@@ -35,9 +35,9 @@ How = Literal["greedy", "sample"]
 class Generate:
     """``generate()`` in a process of its own, as a user's script would call it."""
 
-    def __init__(self, source: str, threads: int | None, name: str) -> None:
-        self.name = name
-        command = [sys.executable, __file__, "--model", source, "--generate", str(threads or 0)]
+    def __init__(self, source: str, threads: int) -> None:
+        self.name = f"generate(), {threads} threads"
+        command = [sys.executable, __file__, "--model", source, "--generate", str(threads)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.ask([1, 2, 3], "greedy", 4)
 
@@ -64,8 +64,7 @@ def serve_generate(source: str, threads: int) -> None:
     from explorer.models.catalog import open_model
     from explorer.models.transformers_model import TransformersModel
 
-    own_choice = torch.get_num_threads()
-    model = open_model(ModelRef(source, threads=threads or own_choice))
+    model = open_model(ModelRef(source, threads=threads))
     assert isinstance(model, TransformersModel)
     network = model._fresh._model.model
     for line in sys.stdin:
@@ -155,7 +154,7 @@ def main() -> None:
         bench = Bench(workspace, options.model, options.threads, options.tokens)
         environment = bench.info.environment
         counts = [options.threads] if options.threads else [max(1, most_threads() // 2), most_threads()]
-        baselines = [Generate(options.model, count, f"generate(), {count} threads") for count in dict.fromkeys(counts)]
+        baselines = [Generate(options.model, count) for count in dict.fromkeys(counts)]
         for baseline in baselines:
             stack.callback(baseline.close)
         bench.run(bench.prompt(), "greedy")  # to warm up

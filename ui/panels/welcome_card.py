@@ -25,11 +25,7 @@ class WelcomeCard(QFrame):
         self.setObjectName("card")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setAutoFillBackground(True)
-        title = plain_label(tr("Welcome. A small lesson is open: what follows “早餐喝” (for breakfast, drink)?"))
-        font = title.font()
-        font.setBold(True)
-        title.setFont(font)
-        self.setAccessibleName(title.text())
+        head = self._head()
         text = plain_label(
             tr(
                 "The bars on the right are the model's prediction for the next token. Press the right arrow key to "
@@ -37,9 +33,26 @@ class WelcomeCard(QFrame):
                 "in the tree. This lesson is a table of a few tokens, so it runs at once."
             )
         )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(3 * GRID, 2 * GRID, 2 * GRID, 3 * GRID)
+        layout.setSpacing(2 * GRID)
+        layout.addLayout(head)
+        layout.addWidget(text)
+        layout.addLayout(self._buttons())
+        layout.addLayout(self._download())
+
+    def _head(self) -> QHBoxLayout:
+        title = plain_label(tr("Welcome. A small lesson is open: what follows “早餐喝” (for breakfast, drink)?"))
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        self.setAccessibleName(title.text())
         head = QHBoxLayout()
         head.addWidget(title, 1)
         head.addWidget(tool_button("✕", tr("Close this card. Help > Welcome shows it again."), self._dismiss))
+        return head
+
+    def _buttons(self) -> QHBoxLayout:
         self._step = push_button(
             tr("Step the lesson"), tr("Take the most probable next token (right arrow key)."), self.step_requested.emit
         )
@@ -62,23 +75,21 @@ class WelcomeCard(QFrame):
         for button in (tour, self._step, self._get, own):
             buttons.addWidget(button)
         buttons.addStretch(1)
+        return buttons
+
+    def _download(self) -> QHBoxLayout:
+        """The line that shows how much of the model has arrived; hidden until `set_progress`."""
         self._phase = plain_label(wrap=False)
         self._bar = WorkBar()
         describe(self._bar, tr("Download"), tr("How much of the model has arrived."))
         self._cancel = push_button(
             tr("Cancel"), tr("Stop the download. Starting again later is safe."), self.cancel_requested.emit
         )
-        self._work = QHBoxLayout()
+        line = QHBoxLayout()
         for widget in (self._phase, self._bar, self._cancel):
-            self._work.addWidget(widget)
+            line.addWidget(widget)
             widget.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(3 * GRID, 2 * GRID, 2 * GRID, 3 * GRID)
-        layout.setSpacing(2 * GRID)
-        layout.addLayout(head)
-        layout.addWidget(text)
-        layout.addLayout(buttons)
-        layout.addLayout(self._work)
+        return line
 
     def set_model_here(self, here: bool) -> None:
         """Whether the model is on this computer already."""
