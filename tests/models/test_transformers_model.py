@@ -503,6 +503,9 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+FAST = PassSpeed(fixed=1e-3, token=1e-6)  # so fast that no pass of these tests is parted, whatever the machine does
+
+
 @pytest.mark.usefixtures("threads")
 def test_threads_are_measured_unless_the_user_says_how_many(
     folder_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
@@ -512,7 +515,8 @@ def test_threads_are_measured_unless_the_user_says_how_many(
 
     def measured(limit: int, measure: Callable[[int], Seconds]) -> tuple[Threads, PassSpeed, Note]:
         limits.append(limit)
-        return Threads(2, 3), PassSpeed.of(*measure(2), 16), note
+        assert min(measure(2)) > 0.0
+        return Threads(2, 3), FAST, note
 
     monkeypatch.setattr("explorer.models.opening.most_threads", lambda: 4)
     monkeypatch.setattr("explorer.models.opening.measure_threads", measured)
