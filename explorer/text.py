@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from explorer.i18n import N_
+from explorer.packed_pieces import PackedPieces
 from explorer.token_index import TokenIndex
 
 TokenIds = tuple[int, ...]
@@ -65,14 +65,14 @@ class Vocabulary:
     __slots__ = ("_index", "_pieces", "_sha256", "_special_ids", "_strips_leading_space", "_whole")
 
     def __init__(
-        self, pieces: Sequence[bytes], special_ids: Iterable[int] = (), *, strips_leading_space: bool = False
+        self, pieces: Iterable[bytes], special_ids: Iterable[int] = (), *, strips_leading_space: bool = False
     ) -> None:
         """``pieces`` by token id; an id that only pads the logits has an empty piece.
 
         ``strips_leading_space``: the decoder drops one space at the very start of a text (Llama-style SentencePiece).
         Raises ValueError where a special id lies outside the vocabulary.
         """
-        self._pieces = tuple(pieces)
+        self._pieces = pieces if isinstance(pieces, PackedPieces) else PackedPieces.of(pieces)
         self._special_ids = frozenset(special_ids)
         self._strips_leading_space = strips_leading_space
         self._sha256: str | None = None
@@ -107,8 +107,6 @@ class Vocabulary:
 
         Raises IndexError for an id outside the vocabulary.
         """
-        if token_id < 0:
-            raise IndexError(token_id)
         return self._pieces[token_id]
 
     def is_special(self, token_id: int) -> bool:
@@ -181,17 +179,10 @@ class Vocabulary:
 
     def _payload(self) -> bytes:
         """uint32 little-endian: flags, counts of pieces and special ids, piece lengths, special ids; then the bytes."""
-        numbers = np.array(
-            [
-                int(self._strips_leading_space),
-                len(self._pieces),
-                len(self._special_ids),
-                *map(len, self._pieces),
-                *sorted(self._special_ids),
-            ],
-            dtype="<u4",
-        )
-        return numbers.tobytes() + b"".join(self._pieces)
+        specials = sorted(self._special_ids)
+        counts = [int(self._strips_leading_space), len(self._pieces), len(specials)]
+        numbers = np.concatenate([counts, self._pieces.lengths, np.array(specials, np.int64)])
+        return numbers.astype("<u4").tobytes() + self._pieces.joined
 
     @classmethod
     def _from_payload(cls, payload: bytes) -> Vocabulary:
@@ -201,11 +192,10 @@ class Vocabulary:
         body = 12 + 4 * (count + specials)
         if flags > 1 or len(payload) < body:
             raise ValueError("damaged vocabulary: bad header")
-        ends = np.cumsum(np.frombuffer(payload, "<u4", count, 12), dtype=np.int64) + body
-        if len(payload) != (int(ends[-1]) if count else body):
-            raise ValueError("damaged vocabulary: lengths do not add up")
-        starts = [body, *ends.tolist()]
-        pieces = [payload[lo:hi] for lo, hi in itertools.pairwise(starts)]
+        try:
+            pieces = PackedPieces(payload, np.frombuffer(payload, "<u4", count, 12), body)
+        except ValueError as error:
+            raise ValueError(f"damaged vocabulary: {error}") from error
         special_ids = np.frombuffer(payload, "<u4", specials, 12 + 4 * count).tolist()
         return cls(pieces, special_ids, strips_leading_space=bool(flags))
 

@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.packed_pieces import PackedPieces
+
 Ids = NDArray[np.int64]
 
 _SEPARATOR: Final = "\U0010ffff"  # no character: it stands in no text
@@ -60,7 +62,7 @@ class _Characters:
 class TokenIndex:
     """The pieces of a vocabulary (bytes by token id), ready to be searched. Made in under 0.1 s at 262 144 tokens."""
 
-    def __init__(self, pieces: Sequence[bytes]) -> None:
+    def __init__(self, pieces: PackedPieces) -> None:
         self._pieces = pieces
         folded = _joined(pieces).casefold()
         if folded.count(_SEPARATOR) != max(0, len(pieces) - 1):  # a piece that contains the separator itself
@@ -124,7 +126,7 @@ class TokenIndex:
         if not wanted or not len(self._pieces):
             return _nothing()
         if self._bytes is None:
-            lengths = np.fromiter(map(len, self._pieces), np.int64, len(self._pieces))
+            lengths = self._pieces.lengths
             starts = np.append(0, np.cumsum(lengths + 1)[:-1])
             self._bytes = _Characters(np.frombuffer(b"\0".join(self._pieces), np.uint8), starts, lengths)
         ids, offsets = self._bytes.matches(list(wanted))
@@ -158,7 +160,7 @@ def _text(piece: bytes) -> str:
     return piece.decode("utf-8", "ignore")
 
 
-def _joined(pieces: Sequence[bytes]) -> str:
+def _joined(pieces: Iterable[bytes]) -> str:
     return _text(_SEPARATOR_BYTES.join(pieces))
 
 

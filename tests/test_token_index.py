@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from explorer.packed_pieces import PackedPieces
 from explorer.text import VISIBLE_MARKS, Vocabulary
 from explorer.token_index import TokenIndex
 
@@ -97,7 +98,7 @@ BROKEN = st.sampled_from([b"\xe4", b"\xbd\xa0", b"\xff", b"a\xe4", b""])
 @given(st.lists(st.one_of(TEXTS.map(str.encode), BROKEN), max_size=12), TEXTS)
 def test_found_is_what_contains_the_text(pieces: list[bytes], query: str) -> None:
     """Against the plain way: every piece decoded, folded and looked into."""
-    found = TokenIndex(pieces).search(f'"{query}"', {}).tolist()
+    found = TokenIndex(PackedPieces.of(pieces)).search(f'"{query}"', {}).tolist()
     assert len(set(found)) == len(found)
     expected = {i for i, piece in enumerate(pieces) if query.casefold() in piece.decode("utf-8", "ignore").casefold()}
     readings = set(found) - expected
@@ -110,7 +111,7 @@ def test_found_is_what_contains_the_text(pieces: list[bytes], query: str) -> Non
 @given(st.lists(st.binary(min_size=1, max_size=3), max_size=12), st.binary(min_size=1, max_size=3))
 def test_bytes_are_found_where_they_stand(pieces: list[bytes], wanted: bytes) -> None:
     query = " ".join(f"0x{byte:02X}" for byte in wanted)
-    found = TokenIndex(pieces).search(query, VISIBLE_MARKS).tolist()
+    found = TokenIndex(PackedPieces.of(pieces)).search(query, VISIBLE_MARKS).tolist()
     assert set(found) == {i for i, piece in enumerate(pieces) if wanted in piece}
     beginning = [i for i, piece in enumerate(pieces) if piece.startswith(wanted)]
     assert set(found[: len(beginning)]) == set(beginning)
