@@ -27,7 +27,7 @@ class PackedPieces:
         if bounds[-1] != len(buffer):
             raise ValueError("lengths do not add up")
         self._buffer = buffer
-        self._bounds = memoryview(bounds)  # whose single items are quick to read
+        self._bounds = bounds.data  # whose single items are quick to read
 
     @classmethod
     def of(cls, pieces: Iterable[bytes]) -> PackedPieces:

@@ -25,6 +25,8 @@ Owned = TypeVar("Owned")
 
 _LEAST_SPACING_MS = 8.0
 _MOST_UNSHOWN_S = 0.1
+_RESTED_S = 0.1
+_QUICK_FROM = 65_536  # tokens: fewer take no longer exactly than a frame allows
 
 
 class JobThread(Generic[Owned]):
@@ -211,16 +213,19 @@ class PreviewThread:
 
     Answers come as the bridge's event ``preview`` with ``(number, Distribution)``. The next is worked out when `shown`
     says that the last is on the screen: until then it would take the time that painting needs, for settings that are
-    overtaken by then.
+    overtaken by then. A large vocabulary is evaluated quickly while requests follow each other, and the last of them
+    once more, exactly, when they have rested.
     """
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
         self._condition = threading.Condition()
         self._request: PreviewRequest | None = None
+        self._inexact: PreviewRequest | None = None  # the last one, where it was answered quickly
         self._busy = False
+        self._rested_at = 0.0  # of the clock, as the next
         self._shown_at = 0.0
-        self._unshown_until = 0.0  # of the clock; whoever shows nothing holds nobody up for longer
+        self._unshown_until = 0.0  # whoever shows nothing holds nobody up for longer
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="preview", daemon=True)
 
@@ -229,9 +234,9 @@ class PreviewThread:
 
     @property
     def resting(self) -> bool:
-        """Whether the latest request was answered."""
+        """Whether the latest request was answered, exactly."""
         with self._condition:
-            return self._request is None and not self._busy
+            return self._request is None and self._inexact is None and not self._busy
 
     def ask(self, request: PreviewRequest) -> None:
         with self._condition:
@@ -252,31 +257,43 @@ class PreviewThread:
             self._thread.join(timeout)
         return not self._thread.is_alive()
 
-    def _next(self) -> PreviewRequest | None:
-        """The latest request, when its time has come; None when there will be no more."""
+    def _next(self) -> tuple[PreviewRequest, bool] | None:
+        """The latest request, when its time has come, and whether to answer it quickly; None when there will be no
+        more."""
         with self._condition:
             self._busy = False
             while not self._closing:
-                held_up = self._unshown_until - time.monotonic()
-                if self._request is not None and held_up <= 0:
-                    request, self._request, self._busy = self._request, None, True
-                    return request
-                self._condition.wait(None if self._request is None else held_up)
+                request = self._request or self._inexact
+                due = self._rested_at if self._request is None else self._unshown_until
+                if request is not None and (wait := due - time.monotonic()) <= 0:
+                    quick = self._request is not None and len(request.logits.logits) >= _QUICK_FROM
+                    self._request, self._inexact, self._busy = None, None, True
+                    return request, quick
+                self._condition.wait(None if request is None else wait)
             return None
 
     def _run(self) -> None:
         let_the_window_go_first()
-        while (request := self._next()) is not None:
-            self._unshown_until = time.monotonic() + _MOST_UNSHOWN_S
-            try:
-                distribution: Distribution = evaluate(request.logits, request.sampling, request.context)
-            except ExplorerError as error:
-                self._bridge.put(Event("preview_failed", (request.number, error.message), latest_only=True))
-            except Exception as error:
-                self._bridge.put(Event("preview_failed", (request.number, unexpected(error)), latest_only=True))
-            else:
-                event = Event("preview", (request.number, distribution), latest_only=True)
-                self._bridge.put(event, patience_ms=self._patience_ms())
+        while (asked := self._next()) is not None:
+            request, quick = asked
+            answered = self._answer(request, quick)
+            self._inexact = request if quick and answered else None
+
+    def _answer(self, request: PreviewRequest, quick: bool) -> bool:
+        """Whether there is one."""
+        now = time.monotonic()
+        self._unshown_until, self._rested_at = now + _MOST_UNSHOWN_S, now + _RESTED_S
+        try:
+            distribution: Distribution = evaluate(request.logits, request.sampling, request.context, quick=quick)
+        except ExplorerError as error:
+            self._bridge.put(Event("preview_failed", (request.number, error.message), latest_only=True))
+        except Exception as error:
+            self._bridge.put(Event("preview_failed", (request.number, unexpected(error)), latest_only=True))
+        else:
+            event = Event("preview", (request.number, distribution), latest_only=True)
+            self._bridge.put(event, patience_ms=self._patience_ms())
+            return True
+        return False
 
     def _patience_ms(self) -> float:
         """Bars follow the hand and wait for no frame, but for a moment where a hand is faster than any screen."""

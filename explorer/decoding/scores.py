@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.caching import cached_property
-from explorer.decoding.float32 import LARGEST, FloatArray, exponentials, roughly_total, sort_keys, total
+from explorer.decoding.float32 import LARGEST, TORCH, Arithmetic, FloatArray, roughly_total, sort_keys
 
 IdArray = NDArray[np.int32]
 PlaceArray = NDArray[np.intp]
@@ -28,7 +28,7 @@ class LiveScores:
 
     ``token_ids`` int32[n], ``scores`` float32[n], ``places`` intp[n] (where each token stands among the sorted raw
     logits) or None where the tokens are the first n of them in their order. ``size`` is one more than the largest id
-    that ever was in, the number of slots torch would hold.
+    that ever was in, the number of slots torch would hold. ``arithmetic`` is that of the weights and their sums.
     """
 
     def __init__(
@@ -39,11 +39,13 @@ class LiveScores:
         places: PlaceArray | None = None,
         *,
         weights: FloatArray | None = None,
+        arithmetic: Arithmetic = TORCH,
     ) -> None:
         self.token_ids = token_ids
         self.scores = scores
         self.size = size
         self.places = places
+        self.arithmetic = arithmetic
         self._weights = weights
         self._scaled: tuple[float, LiveScores] | None = None
         self._last_edit: _Edit | None = None
@@ -58,7 +60,7 @@ class LiveScores:
     @cached_property
     def weights(self) -> FloatArray:
         """exp(score - highest score) as torch's softmax has it, float32[n]."""
-        return exponentials(self._below_best()) if self._weights is None else self._weights
+        return self.arithmetic.exponentials(self._below_best()) if self._weights is None else self._weights
 
     @cached_property
     def weight(self) -> float:
@@ -73,24 +75,24 @@ class LiveScores:
     @cached_property
     def probabilities(self) -> FloatArray:
         """torch's softmax of the scores, summed in the order of token ids; float32[n]."""
-        reciprocal: np.float32 = np.float32(1) / total(self._by_id(self.weights))
+        reciprocal: np.float32 = np.float32(1) / self._total()
         return self.weights * reciprocal
 
     @property
     def ascending_probabilities(self) -> FloatArray:
         """torch's softmax of the scores sorted in ascending order, as top-p does, in that order; float32[n]."""
         slots, weights = self._laid_out(self.weights[::-1], self.size - len(self))
-        return np.multiply(weights, np.float32(1) / total(slots), out=weights)
+        return np.multiply(weights, np.float32(1) / self.arithmetic.total(slots), out=weights)
 
     def probabilities_in_order(self, order: PlaceArray) -> FloatArray:
         """torch's softmax of the scores arranged in ``order``, removed ones last; float32[n] in that order."""
         slots, weights = self._laid_out(self.weights[order], 0)
-        return np.multiply(weights, np.float32(1) / total(slots), out=weights)
+        return np.multiply(weights, np.float32(1) / self.arithmetic.total(slots), out=weights)
 
     @cached_property
     def logprobs(self) -> FloatArray:
         """torch's log-softmax of the scores, float32[n]."""
-        log_total = np.float32(np.log(np.float64(total(self._by_id(self.weights)))))
+        log_total = np.float32(np.log(np.float64(self._total())))
         logprobs: FloatArray = self._below_best() - log_total
         return logprobs
 
@@ -205,7 +207,7 @@ class LiveScores:
         if weights is not None:
             # The same exponentials serve as long as the highest score stays.
             weights = weights[chosen] if count and self.scores[chosen][0] == self.scores[0] else None
-        return LiveScores(self.token_ids[chosen], self.scores[chosen], self.size, places, weights=weights)
+        return self._with(self.token_ids[chosen], self.scores[chosen], places, weights)
 
     def among(self, allowed: Mask) -> LiveScores:
         """Only the tokens that are ``allowed`` (bool[vocabulary] by id); the last result is remembered, by array.
@@ -264,9 +266,9 @@ class LiveScores:
             same_best = len(new_scores) and new_scores[0] == self.scores[0]
             weights = weights[source] if same_best else None
         if weights is not None:
-            weights[targets] = exponentials(moved - self.scores[0])
+            weights[targets] = self.arithmetic.exponentials(moved - self.scores[0])
         places = source if self.places is None else self.places[source]
-        return LiveScores(self.token_ids[source], new_scores, self.size, places, weights=weights)
+        return self._with(self.token_ids[source], new_scores, places, weights)
 
     def _slots(self, scores: FloatArray, token_ids: IdArray) -> PlaceArray:
         """The positions before which tokens with these scores belong."""
@@ -300,7 +302,7 @@ class LiveScores:
         equal = np.flatnonzero(scores[1:] == scores[:-1])  # to the next
         new = equal[self._falls[equal]]
         if not (token_ids[new + 1] < token_ids[new]).any():
-            return LiveScores(token_ids, scores, self.size, places)
+            return self._with(token_ids, scores, places)
         last = np.append(np.diff(equal) > 1, True)
         at = np.sort(np.concatenate([equal, equal[last] + 1]), kind="stable")
         by_id = at[np.argsort(sort_keys(scores[at], token_ids[at]))]
@@ -308,7 +310,17 @@ class LiveScores:
         token_ids[at] = token_ids[by_id]
         places = np.arange(count) if self.places is None else self.places[:count].copy()
         places[at] = places[by_id]
-        return LiveScores(token_ids, scores, self.size, places)
+        return self._with(token_ids, scores, places)
+
+    def _with(
+        self, token_ids: IdArray, scores: FloatArray, places: PlaceArray | None, weights: FloatArray | None = None
+    ) -> LiveScores:
+        """Other scores in as many slots, by the same arithmetic."""
+        return LiveScores(token_ids, scores, self.size, places, weights=weights, arithmetic=self.arithmetic)
+
+    def _total(self) -> np.float32:
+        """Sum of the weights in the order of token ids."""
+        return self.arithmetic.total(self._by_id(self.weights) if self.arithmetic.ordered else self.weights)
 
     def _known_weights(self) -> FloatArray | None:
         return self.__dict__.get("weights", self._weights)

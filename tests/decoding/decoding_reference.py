@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -117,12 +118,16 @@ def by_id(distribution: Distribution, values: NDArray[Any]) -> NDArray[Any]:
     return ordered
 
 
-def on_knife_edge(distribution: Distribution) -> bool:
-    """Whether a filter decided by less than float32 sums agree on that are added in another order.
+SUMMED = frozenset({"eta", "typical", "top_p", "min_p", "epsilon"})  # stages that compare what was added up
+
+
+def on_knife_edge(
+    distribution: Distribution, doubtful: Set[str] = frozenset({"eta", "typical"}) if IS_AVX2 else SUMMED
+) -> bool:
+    """Whether a ``doubtful`` filter decided by less than float32 sums agree on that are added in another order.
 
     eta and typical take torch's entropy, whose sums are not repeated; the softmax sums are those of AVX2.
     """
-    doubtful = {"eta", "typical"} if IS_AVX2 else {"eta", "typical", "top_p", "min_p", "epsilon"}
     for step in distribution.trace.steps:
         if step.stage.name not in doubtful or step.criterion is None:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pytest
 import ui.threads
 from explorer.decoding.logits import SortedLogits
 from explorer.decoding.params import SamplingParams
+from explorer.decoding.pipeline import evaluate as evaluate_really
 from explorer.decoding.processors import StepContext
 from ui.threads import PreviewRequest, PreviewThread
 
@@ -53,6 +54,13 @@ def request(number: int) -> PreviewRequest:
     return PreviewRequest(number, logits, SamplingParams(), StepContext((), (), ()))
 
 
+def until(true: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return true()
+
+
 def test_the_next_waits_until_the_last_is_shown_and_is_the_latest(thread: PreviewThread, answers: Answers) -> None:
     thread.ask(request(1))
     assert answers.number() == 1
@@ -74,6 +82,53 @@ def test_nobody_waits_for_ever_for_what_is_not_shown(
     for number in (1, 2, 3):
         thread.ask(request(number))
         assert answers.number() == number
+
+
+@pytest.fixture
+def ways(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of every evaluation of what counts as a large vocabulary, whether it was a quick one."""
+    seen = []
+
+    def evaluate(*args: Any, quick: bool) -> Any:
+        seen.append(quick)
+        return evaluate_really(*args, quick=quick)
+
+    monkeypatch.setattr(ui.threads, "_QUICK_FROM", 5)
+    monkeypatch.setattr(ui.threads, "evaluate", evaluate)
+    return seen
+
+
+def test_what_was_answered_quickly_is_answered_exactly_when_it_rests(
+    ways: list[bool], thread: PreviewThread, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui.threads, "_RESTED_S", 0.01)
+    thread.ask(request(1))
+    assert [answers.number(), answers.number()] == [1, 1]
+    assert ways == [True, False]
+    assert until(lambda: thread.resting)
+    assert answers.events.empty()
+
+
+def test_what_moves_on_is_not_evaluated_twice(
+    ways: list[bool], thread: PreviewThread, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui.threads, "_RESTED_S", PATIENCE_S)
+    for number in (1, 2):
+        thread.ask(request(number))
+        assert answers.number() == number
+        assert not thread.resting
+        thread.shown()
+    assert ways == [True, True]
+
+
+def test_a_small_vocabulary_is_always_exact(
+    ways: list[bool], thread: PreviewThread, answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui.threads, "_QUICK_FROM", 6)
+    thread.ask(request(1))
+    assert answers.number() == 1
+    assert until(lambda: thread.resting)
+    assert ways == [False]
 
 
 def test_closing_does_not_wait_for_the_screen(thread: PreviewThread, answers: Answers) -> None:
