@@ -162,12 +162,15 @@ class Trace:
 
     def edited_by(self, token_id: int) -> str | None:
         """The first stage that set this one token's score to another number; None where none did."""
-        for step in self.steps:
-            if not len(step.edited) or token_id not in step.edited:
-                continue
-            if _score_of(step.before, token_id) != _score_of(step.after, token_id):
+        for step in self._editing:
+            if token_id in step.edited and _score_of(step.before, token_id) != _score_of(step.after, token_id):
                 return step.stage.name
         return None
+
+    @cached_property
+    def _editing(self) -> tuple[TraceStep, ...]:
+        """The stages that set single scores."""
+        return tuple(step for step in self.steps if len(step.edited))
 
     def _report(self, number: int, step: TraceStep) -> StageReport:
         removed, before, after = 0.0, step.before, step.after
@@ -176,8 +179,8 @@ class Trace:
             return StageReport(step.stage.name, step.active, left, left, 0.0, entropy, entropy)
         if len(after) == len(before):
             pass
-        elif before.places is None and after.places is None:
-            removed = before.share_of(slice(len(after), None))
+        elif np.array_equal(after.scores, before.scores[: len(after)]):
+            removed = before.share_of(slice(len(after), None))  # the best stayed, or others with the same scores
         else:
             owners = self.owner[: len(before)] if before.places is None else self.owner[before.places]
             removed = before.share_of(owners == number)

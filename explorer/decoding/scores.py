@@ -162,6 +162,8 @@ class LiveScores:
         """Where the token at a place of the sorted raw logits stands; None where it is out."""
         if self.places is None:
             return place if place < len(self) else None
+        if place < len(self) and self.places[place] == place:  # most ties that come of rounding move others
+            return place
         return first_true(self.places == place)
 
     def _below_best(self) -> FloatArray:

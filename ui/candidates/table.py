@@ -163,11 +163,16 @@ class CandidateTable(QTableView):
     def _repaint(self, changes: Mapping[int, bool]) -> None:
         """Paint only rows that have changed, and of those that a draw alone has changed what it changes."""
         viewport, height = self.viewport(), self.verticalHeader().defaultSectionSize()
-        dirty = QRegion()
+        drawn, dirty, columns = QRegion(), QRegion(), QRegion()
         for row, whole in changes.items():
             strip = QRect(0, self.rowViewportPosition(row), viewport.width(), height)
-            for part in [strip] if whole else [self._cell(column, strip) for column in _OF_A_DRAW]:
-                dirty += part
+            if whole:
+                dirty += strip
+            else:
+                drawn += strip
+        for column in _OF_A_DRAW:
+            columns += self._cell(column, viewport.rect())
+        dirty += drawn & columns
         dirty += self._cell(Column.CUMULATIVE, viewport.rect())  # a sum changes with the rows above
         viewport.update(dirty)
 

@@ -51,15 +51,17 @@ class ChainModel(QAbstractListModel):
         order = sampling.order
         names = ORDERS[order] if isinstance(order, str) else order
         names += tuple(name for name in STAGES_BY_NAME if name not in names)
-        for stage in STAGES_BY_NAME.values():
-            values = {p.name: sampling.get(p.name) for p in stage.parameters if not sampling.is_off(p.name)}
-            if values:
-                self._remembered[stage.name] = values
+        on = [stage for stage in STAGES_BY_NAME.values() if sampling.runs(stage)]
+        for stage in on:
+            self._remembered[stage.name] = {
+                p.name: sampling.get(p.name) for p in stage.parameters if not sampling.is_off(p.name)
+            }
         before, self._sampling = self._sampling, sampling
         if names == self._names:
-            for row, name in enumerate(names):
-                if any(before.get(p.name) != sampling.get(p.name) for p in STAGES_BY_NAME[name].parameters):
-                    self.dataChanged.emit(self.index(row), self.index(row))
+            for stage in dict.fromkeys([*on, *filter(before.runs, STAGES_BY_NAME.values())]):
+                if any(before.get(p.name) != sampling.get(p.name) for p in stage.parameters):
+                    index = self.index(names.index(stage.name))
+                    self.dataChanged.emit(index, index)
             if order != before.order:
                 self.order_shown.emit()
         else:
