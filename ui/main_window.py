@@ -56,7 +56,7 @@ from ui.why.panel import WhyPanel
 
 _ICON_ONLY = ("expand", "sample_runs", "beam", "undo", "redo", "find", "fit", "palette")
 _FIRST_SIZE = QSize(1280, 800)
-_LEFT, _RIGHT, _BOTTOM = 300, 440, 210
+_LEFT, _RIGHT, _BOTTOM = 320, 440, 210
 _ON_DEMAND = ("runs", "beams", "queries", "score", "compare")  # shown once there is something to see in them
 _FRONT = ("prompt", "settings", "why", "path")  # of each row of tabs
 

@@ -147,8 +147,8 @@ def measure_threads(
         PassSpeed.of(few[chosen.step], many[chosen.batch], ROWS),
         (
             N_(
-                "{step} threads for a few tokens and {batch} for many at once: as many as help now; the last of several"
-                " cores is left to the window where it saves little (time by threads, few: {few}; many: {many})."
+                "Threads: {step} for a few tokens, {batch} for many at once, as many as help now; the last of several "
+                "cores is left to the window where it saves little (time by threads, few: {few}; many: {many})."
             ),
             {"step": chosen.step, "batch": chosen.batch, "few": _shares(few), "many": _shares(many)},
         ),

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from explorer.i18n import N_, tr
 from explorer.models.base import ModelInfo, ModelRef
 from ui.format import count, tooltip
-from ui.panels.common import GRID, add_row, describe, plain_label, push_button
+from ui.panels.common import GRID, add_row, compact, describe, plain_label, push_button
 from ui.panels.speed_options import SpeedOptions
 from ui.work_bar import WorkBar
 
@@ -99,7 +99,7 @@ class ModelPanel(QScrollArea):
         facts = [
             f"{info.identity.name} · {info.identity.architecture}",
             f"{environment.dtype} · {environment.device} ({environment.device_name})",
-            tr("{threads} threads · {vocabulary} tokens known · reads {context} tokens").format(
+            tr("threads: {threads} · {vocabulary} tokens known · reads {context} tokens").format(
                 threads=environment.threads, vocabulary=count(info.vocab_size), context=count(info.context_length)
             ),
             f"sha256 {info.identity.sha256[:16]}…",
@@ -225,20 +225,19 @@ class ModelPanel(QScrollArea):
             tr("Revision"),
             tr("A branch, a tag or a commit of the hub model, so that numbers can be repeated."),
         )
-        hub = QHBoxLayout()
-        hub.addWidget(self._revision, 1)
-        hub.addWidget(
-            push_button(tr("Open from the hub"), tr("Download the model if needed, and open it."), self._open_hub)
-        )
         column.addLayout(files)
         column.addWidget(self._hub)
-        column.addLayout(hub)
+        column.addWidget(self._revision)
+        column.addWidget(
+            push_button(tr("Open from the hub"), tr("Download the model if needed, and open it."), self._open_hub)
+        )
         self._hub.returnPressed.connect(self._open_hub)
         return group
 
     def _options_group(self) -> QGroupBox:
         group = QGroupBox(tr("Where and how it runs"))
         for box, choices in ((self._device, _DEVICES), (self._dtype, _DTYPES)):
+            compact(box)
             for value, label in choices:
                 box.addItem(tr(label), value)
         self._threads.setRange(0, _MOST_THREADS)
@@ -254,7 +253,10 @@ class ModelPanel(QScrollArea):
         describe(
             self._threads,
             tr("Threads"),
-            tr("Automatic is one less than the processor's cores, so that the window stays smooth."),
+            tr(
+                "Automatic measures, when a model is opened, how many are fastest, and leaves a core to the window "
+                "where that costs little."
+            ),
         )
         form = QFormLayout(group)
         form.setSpacing(GRID)

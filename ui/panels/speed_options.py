@@ -48,6 +48,7 @@ class SpeedOptions(QGroupBox):
         )
         form = QFormLayout(self)
         form.setSpacing(GRID)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow(self.look_ahead)
         form.addRow(self.on_battery)
         add_row(form, tr("Memory for earlier passes"), self._budget)
