@@ -46,6 +46,9 @@ class PackedPieces:
     def __iter__(self) -> Iterator[bytes]:
         return itertools.starmap(self._cut, itertools.pairwise(self._bounds.tolist()))
 
+    def __reduce__(self) -> tuple[type[PackedPieces], tuple[bytes, NDArray[np.int64]]]:
+        return PackedPieces, (self.joined, self.lengths)  # a pipe takes no memoryview
+
     @property
     def joined(self) -> bytes:
         """All strings, one after another."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +15,8 @@ from explorer.packed_pieces import PackedPieces
 @given(st.lists(st.binary(max_size=5), max_size=12), st.binary(max_size=3))
 def test_they_are_what_a_list_of_them_is(pieces: list[bytes], before: bytes) -> None:
     lengths = np.array([len(piece) for piece in pieces], np.uint32)
-    for packed in (PackedPieces.of(iter(pieces)), PackedPieces(before + b"".join(pieces), lengths, len(before))):
+    within = PackedPieces(before + b"".join(pieces), lengths, len(before))
+    for packed in (PackedPieces.of(iter(pieces)), within, pickle.loads(pickle.dumps(within))):
         assert len(packed) == len(pieces)
         assert list(packed) == pieces
         assert [packed[number] for number in range(len(pieces))] == pieces

@@ -148,7 +148,7 @@ class FakeModel:
 
 
 class CachingModel(FakeModel):
-    """One that also keeps what it computed, and writes down the prefixes of every call that computes something."""
+    """One that also keeps what it computes, and then writes down the prefixes of the call."""
 
     def __init__(self, gate: Gate, vocabulary: int) -> None:
         super().__init__(gate, vocabulary)
@@ -157,9 +157,9 @@ class CachingModel(FakeModel):
 
     def next_token_logits(self, prefixes: Sequence[TokenIds], **options: Any) -> Logits:
         if self.missing(prefixes):
-            self.gate.write(prefixes)
             logits = super().next_token_logits(prefixes, **options)
             self._known.update(prefixes)
+            self.gate.write(prefixes)
             return logits
         return np.stack([expected(prefix, self.info.vocab_size) for prefix in prefixes])
 

@@ -191,6 +191,8 @@ class CharactersPanel(AnalysedPanel):
             return
         work = _Grouping(distribution, vocabulary, view, self.unit_name)
         self._resolved = False
+        if not self.groups:
+            self.said.setText(tr("Adding up the candidates…"))
         self.ask(CHANNEL, work, lambda groups: self._show(groups, ""), subject=view)
 
     def show_resolved(self, node_id: int, unit: Unit, groups: tuple[UnitGroup, ...]) -> None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QHelpEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from explorer.i18n import tr
+from ui.format import tooltip
 
 _WRAPPED = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignTop)
 _LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
@@ -18,7 +31,8 @@ class LiveLabel(QWidget):
 
     A QLabel asks for a new layout of the whole window with every text, and being transparent has all that lies behind
     it painted again. This one is opaque, and asks for another place only where a text needs more room than any before
-    (one line, so that nothing beside it trembles) or another number of lines (``wrap``).
+    (one line, so that nothing beside it trembles) or another number of lines (``wrap``). Where a window is too low for
+    all lines it ends with "…", and says the rest to whoever points at it.
     """
 
     def __init__(
@@ -85,8 +99,24 @@ class LiveLabel(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setPen(self.palette().color(self._role) if self._ink is None else self._ink)
-        painter.drawText(self.contentsRect(), self._flags, self._text)
+        painter.drawText(self.contentsRect(), self._flags, self.shown_text())
         painter.end()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self.shown_text() != self._text:
+            more = self.toolTip().removeprefix("<qt>")
+            whole = tooltip(self._text)
+            QToolTip.showText(event.globalPos(), whole.removesuffix("</qt>") + "<br>" + more if more else whole, self)
+            return True
+        return super().event(event)
+
+    def shown_text(self) -> str:
+        """The text, or as much of it as there is room for."""
+        room = self.contentsRect()
+        if not self._wrap or self.height() >= self._height(self.width()):
+            return self._text
+        lines = max(1, room.height() // self.fontMetrics().lineSpacing())
+        return _cut(self._text, self.font(), room.width(), lines)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -114,3 +144,23 @@ class LiveLabel(QWidget):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._text)
+
+
+def _cut(text: str, font: QFont, width: int, lines: int) -> str:
+    """As much of ``text`` as so many ``lines`` hold, the last one ending with "…"."""
+    layout = QTextLayout(text.replace("\n", "\u2028"), font)
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WordWrap)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    start = 0
+    for _ in range(lines):
+        line = layout.createLine()
+        if not line.isValid():
+            break
+        line.setLineWidth(width)
+        start = line.textStart()
+    layout.endLayout()
+    before = text.encode("utf-16-le")[: 2 * start].decode("utf-16-le")  # Qt counts in halves of an emoji
+    rest = text[len(before) :].replace("\n", " ")
+    return before + QFontMetrics(font).elidedText(rest, Qt.TextElideMode.ElideRight, width)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QColor, QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtGui import QColor, QGuiApplication, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QToolTip, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from ui.format import tooltip
 from ui.text.live_label import LiveLabel
 
 
@@ -74,6 +75,33 @@ def test_a_wrapped_text_asks_only_for_other_lines(qtbot: QtBot) -> None:
     assert QEvent.Type.LayoutRequest in events.taken()
     assert label.height() > one
     assert label.height() == label.heightForWidth(label.width())
+
+
+LONG = "Removed by Top-p: it would have needed 0.98.\n🙂 你好 Min-p <0.02> would have removed it too, by 0.004 or less."
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3])
+def test_where_there_is_no_room_it_says_so(qtbot: QtBot, lines: int) -> None:
+    label = LiveLabel(wrap=True)
+    qtbot.addWidget(label)
+    label.set_text(LONG)
+    label.setToolTip(tooltip("0.04 < 0.10"))
+    height = label.fontMetrics().lineSpacing()
+    label.setFixedSize(200, lines * height + height // 2)
+    shown = label.shown_text()
+    assert shown.endswith("…")
+    assert LONG.replace("\n", " ").startswith(shown.removesuffix("…").replace("\n", " ").rstrip())
+    again = LiveLabel(wrap=True)
+    qtbot.addWidget(again)
+    again.set_text(shown)
+    assert again.heightForWidth(200) <= label.height()
+    label.show()
+    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(1, 1), label.mapToGlobal(QPoint(1, 1))))
+    assert "Min-p &lt;0.02&gt; would" in QToolTip.text()
+    assert "0.04 &lt; 0.10" in QToolTip.text()
+    QToolTip.hideText()
+    label.setFixedHeight(label.heightForWidth(200))
+    assert label.shown_text() == LONG
 
 
 @pytest.mark.parametrize("text", ["model 23.4%", "你好 🙂", "−1.23×10⁻⁷"])

@@ -18,9 +18,11 @@ Press = Callable[..., None]
 
 
 def test_on_the_lesson(lesson: Explorer, press: Press, settle: Settle, qtbot: QtBot) -> None:
+    panel, said = lesson.window.characters, list[str]()
+    panel.wanted.connect(lambda *_: said.append(panel.said.text()))
     lesson.window.show_dock("characters")
-    panel = lesson.window.characters
     settle(lesson)
+    assert said[0] == "Adding up the candidates…"
     assert [(group.unit.text, round(group.model, 4)) for group in panel.groups[:3]] == [
         ("豆", 0.6652),
         ("咖", 0.2447),
