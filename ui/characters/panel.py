@@ -155,6 +155,7 @@ class CharactersPanel(AnalysedPanel):
         table.setTabKeyNavigation(False)
         table.setCornerButtonEnabled(False)
         table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(6 * GRID)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
         for column in (1, 2):
