@@ -33,6 +33,7 @@ _SAVE_SECONDS = 3.0  # how soon the library is tried again where it did not take
 # Where another try could help without the user: not where the library has another state of the session.
 _PASSING = frozenset({"store.locked", "store.full", "store.io", "store.moved", "store.read_only"})
 _STREAM_VIEW_SECONDS = 0.05  # while a run goes on, the panels follow at most this often
+_HANDS_ON_VIEW_SECONDS = 0.5  # and where a control is moved meanwhile, the tree as well
 # What a step has changed waits so long for the bars of the new node. Where the model has looked ahead they are there by
 # then, and the window lays everything out and paints once instead of three times.
 _PATIENCE_MS = 25.0
@@ -99,6 +100,8 @@ class SessionThread(JobThread["Workspace"]):
         self._stale = False
         self._seen: tuple[Session, NodeId] | None = None  # shown, and not recorded yet
         self._view_cancel = CancelToken()
+        self._held: list[Event] = []  # changes of a run while a control is moved, not told yet
+        self._hands_on_until = 0.0
         self._viewed_at = 0.0
         self._memory_at = 0.0
         self._tried_at = 0.0
@@ -110,6 +113,10 @@ class SessionThread(JobThread["Workspace"]):
     def look_elsewhere(self) -> None:
         """The view being computed is no longer wanted: the user is about to go to another node."""
         self._view_cancel.cancel()
+
+    def leave_room(self) -> None:
+        """A control is being moved: for a moment the window follows a run less often, for the bars follow the hand."""
+        self._hands_on_until = time.monotonic() + _HANDS_ON_VIEW_SECONDS
 
     def stop(self) -> None:
         self._view_cancel.cancel()
@@ -130,6 +137,7 @@ class SessionThread(JobThread["Workspace"]):
                 job.cancel.cancel()
             session.subscribe(partial(self._tell, session))
         self._shown = session
+        self._tell_held()
         self._bridge.put(Event("opened", opened_session(self._serial, session), latest_only=True))
         self._stale = True
 
@@ -156,7 +164,19 @@ class SessionThread(JobThread["Workspace"]):
         if session is not self._shown:
             return  # the last of a run in the session before
         self._stale = True
-        self._bridge.put(Event("changes", (self._serial, change)), patience_ms=self._patience_ms)
+        self._held.append(Event("changes", (self._serial, change)))
+        of_a_run = bool(self._streams) and self._current is self._streams[0][0]
+        if not (of_a_run and self._hands_on):
+            self._tell_held()
+
+    def _tell_held(self) -> None:
+        for event in self._held:
+            self._bridge.put(event, patience_ms=self._patience_ms)
+        self._held.clear()
+
+    @property
+    def _hands_on(self) -> bool:
+        return time.monotonic() < self._hands_on_until
 
     # --- hooks -------------------------------------------------------------------------------------------------------
 
@@ -220,8 +240,14 @@ class SessionThread(JobThread["Workspace"]):
         return session is not None and session.save_error is not None and session.save_error.code in _PASSING
 
     def _advanced(self, owned: Workspace, job: Job[Workspace]) -> None:
-        if self._stale and time.monotonic() - self._viewed_at > _STREAM_VIEW_SECONDS:
+        spacing = _HANDS_ON_VIEW_SECONDS if self._hands_on else _STREAM_VIEW_SECONDS
+        if self._stale and time.monotonic() - self._viewed_at > spacing:
+            self._tell_held()
             self._send_view(owned, job.cancel)
+
+    def _ending(self) -> None:
+        self._tell_held()
+        super()._ending()
 
     def _closed(self, owned: Workspace) -> None:
         self._note_seen(owned)

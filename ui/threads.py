@@ -153,10 +153,10 @@ class JobThread(Generic[Owned]):
         try:
             next(stream)
         except StopIteration as end:
-            self._streams.popleft()
+            self._ending()
             self._bridge.put(Done(job.number, end.value))
         except Exception as error:
-            self._streams.popleft()
+            self._ending()
             self._report(job, error)
         else:
             self._advanced(owned, job)
@@ -190,6 +190,10 @@ class JobThread(Generic[Owned]):
 
     def _advanced(self, owned: Owned, job: Job[Owned]) -> None:
         """Called after every item of a stream."""
+
+    def _ending(self) -> None:
+        """Called when a stream has ended, before anybody is told."""
+        self._streams.popleft()
 
     def _after(self, owned: Owned) -> None:
         """Called after every job and every item of a stream, whatever came of it."""

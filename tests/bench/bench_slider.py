@@ -1,9 +1,10 @@
 """A slider in the real window, from its move to the end of the repaint, while a model computes in its process.
 
-``python tests/bench/bench_slider.py [--vocabulary N] [--model NAME] [--alone] [--moves N] [--hz N] [--json FILE]``.
-Without ``--model`` a table model of N tokens (262 144) is made up and another process multiplies matrices meanwhile;
-with it (for example Gemma, whose vocabulary has that size) the model itself computes all the time; with ``--alone``
-nothing does. The window's process keeps to one core, what computes to another.
+``python tests/bench/bench_slider.py [--vocabulary N] [--model NAME] [--alone | --run] [--moves N] [--hz N]
+[--json FILE]``. Without ``--model`` a table model of N tokens (262 144) is made up and another process multiplies
+matrices meanwhile; with it (for example Gemma, whose vocabulary has that size) the model itself computes all the time;
+with ``--alone`` nothing does, with ``--run`` the session draws one text after another. The window's process keeps to
+one core, what computes to another.
 
 A move is timed from the slider's ``valueChanged`` to the first turn of the event loop after the window was painted with
 its numbers or with those of a later move; beside it the processor time that the window's process took meanwhile,
@@ -49,6 +50,8 @@ CHAINS: dict[str, tuple[str, dict[str, float]]] = {
     "min-p; temperature 2": ("min_p", {"temperature": 2.0}),
     "typical": ("typical_p", {}),
 }
+
+RUN_TOKENS = 400
 
 
 @dataclass
@@ -228,13 +231,29 @@ def keep_computing(explorer: Explorer, stop: threading.Event) -> None:
     explorer.session_thread.post("compute", compute)
 
 
+def keep_running(explorer: Explorer) -> None:
+    """Draw texts from the prompt, one after another; the window follows them as it always does."""
+    session = explorer.session
+
+    def again() -> None:
+        if not session.running and not session.busy:
+            session.root()
+            session.run("sample", RUN_TOKENS)
+
+    timer = QTimer(explorer)
+    timer.timeout.connect(again)
+    timer.start(20)
+
+
 def measure(application: QApplication, options: argparse.Namespace, home: Path) -> list[Fact]:
     explorer = opened(application, options, home)
     pin(0, 0)
     if explorer.engine.pid is not None:
         pin(explorer.engine.pid, 1)
     stop = threading.Event()
-    if options.model is not None and not options.alone:
+    if options.run:
+        keep_running(explorer)
+    elif options.model is not None and not options.alone:
         keep_computing(explorer, stop)
     facts = fixed_work(options.moves, options.hz)
     clock = Clock(explorer)
@@ -260,7 +279,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vocabulary", type=int, default=262_144)
     parser.add_argument("--model", default=None, help="a real model instead of a made-up table")
-    parser.add_argument("--alone", action="store_true", help="nothing computes meanwhile")
+    meanwhile = parser.add_mutually_exclusive_group()
+    meanwhile.add_argument("--alone", action="store_true", help="nothing computes meanwhile")
+    meanwhile.add_argument("--run", action="store_true", help="the session runs meanwhile")
     parser.add_argument("--moves", type=int, default=200)
     parser.add_argument("--hz", type=float, default=60.0)
     add_json_option(parser)
@@ -274,13 +295,14 @@ def main() -> None:
     stop = context.Event()
     burner = context.Process(target=burn, args=(stop,), daemon=True)
     with tempfile.TemporaryDirectory() as home:
-        if options.model is None and not options.alone:
+        if options.model is None and not options.alone and not options.run:
             burner.start()
         try:
             facts = measure(application, options, Path(home))
         finally:
             stop.set()
-    title = f"slider, {options.model or f'{options.vocabulary} made-up tokens'}{', alone' if options.alone else ''}"
+    what_else = ", alone" if options.alone else ", running" if options.run else ""
+    title = f"slider, {options.model or f'{options.vocabulary} made-up tokens'}{what_else}"
     publish(title, facts, options.json)
 
 

@@ -210,6 +210,10 @@ class SessionController(ShownSession):
 
         self._post("save copy", copy, changes=False)
 
+    def leave_room(self) -> None:
+        """A control is being moved: its bars go before what a run brings."""
+        self._thread.leave_room()
+
     def refresh(self) -> None:
         """Compute the current node anew, for example after that was stopped."""
         self._thread.post("refresh", lambda workspace, job: self._thread.refresh())

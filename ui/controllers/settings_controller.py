@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from explorer.decoding.params import Settings
+from explorer.events import NodeView
 from ui.bridge import Bridge
 from ui.controllers.session_controller import SessionController
 from ui.main_window import MainWindow
@@ -25,23 +26,35 @@ class SettingsController(QObject):
         self._session = session
         self._number = 0
         self._late = 0
+        self._view: NodeView | None = None  # whose bars are shown
         window.settings.previewed.connect(self._ask)
         window.settings.committed.connect(session.set_settings)
         window.settings.seed_changed.connect(session.set_seed)
         window.settings.chain.value_wanted.connect(self._show_parameter)
+        session.opened.connect(self._opened)
         session.arrived.connect(self._arrived)
         session.shown.connect(self._shown)
         bridge.happened.connect(self._take_event)
 
     @Slot(object)
     def _ask(self, settings: Settings) -> None:
-        view = self._session.view
+        view = self._view
         self._number += 1
-        if view is not None and view.logits is not None and not self._session.computing:
+        if view is not None and view.logits is not None:
+            self._session.leave_room()
             self._preview.ask(PreviewRequest(self._number, view.logits, settings.sampling, view.context))
 
     @Slot()
-    def _arrived(self) -> None:
+    def _opened(self) -> None:
+        self._follow(None)
+
+    @Slot(object)
+    def _arrived(self, shown: ShownView) -> None:
+        if not shown.computing:  # until then the bars of the node before stand, and follow the hand
+            self._follow(shown.view)
+
+    def _follow(self, view: NodeView | None) -> None:
+        self._view = view
         self._late = self._number  # what was asked for the node before is late now
 
     @Slot(object)
@@ -67,7 +80,7 @@ class SettingsController(QObject):
         QTimer.singleShot(0, self._window, self._tell_shown)
         # Also one that another request followed: where a control moves faster than the chain is evaluated, waiting for
         # the last would show nothing until the hand rests.
-        if name == "preview" and value[0] > self._late:
+        if name == "preview" and value[0] > self._late and self._window.candidates.model.distribution is not None:
             self._window.candidates.set_distribution(value[1])
             for panel in self._window.explain:
                 panel.set_distribution(value[1], value[1].trace.sampling)
