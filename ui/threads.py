@@ -98,6 +98,7 @@ class JobThread(Generic[Owned]):
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        let_the_window_go_first()
         owned = self._create()
         self._opened(owned)
         while self._await_work(owned):
