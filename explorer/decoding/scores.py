@@ -28,7 +28,8 @@ class LiveScores:
 
     ``token_ids`` int32[n], ``scores`` float32[n], ``places`` intp[n] (where each token stands among the sorted raw
     logits) or None where the tokens are the first n of them in their order. ``size`` is one more than the largest id
-    that ever was in, the number of slots torch would hold. ``arithmetic`` is that of the weights and their sums.
+    that ever was in, the number of slots torch would hold. ``arithmetic`` is that of the weights and their sums: only
+    by torch's own are they what is said of them below to the bit.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class LiveScores:
 
     @cached_property
     def weights(self) -> FloatArray:
-        """exp(score - highest score) as torch's softmax has it, float32[n]."""
+        """exp(score - highest score), float32[n]; where the arithmetic is torch's, as its softmax has it."""
         return self.arithmetic.exponentials(self._below_best()) if self._weights is None else self._weights
 
     @cached_property
