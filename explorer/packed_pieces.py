@@ -47,12 +47,21 @@ class PackedPieces:
         return itertools.starmap(self._cut, itertools.pairwise(self._bounds.tolist()))
 
     def __reduce__(self) -> tuple[type[PackedPieces], tuple[bytes, NDArray[np.int64]]]:
-        return PackedPieces, (self.joined, self.lengths)  # a pipe takes no memoryview
+        return PackedPieces, (self.joined(), self.lengths)  # a pipe takes no memoryview
 
-    @property
-    def joined(self) -> bytes:
-        """All strings, one after another."""
-        return self._buffer[self._bounds[0] :]
+    def joined(self, separator: bytes = b"") -> bytes:
+        """``separator.join`` of the strings, without making each of them."""
+        joined = self._buffer[self._bounds[0] :]
+        if not separator or len(self) < 2:
+            return joined
+        starts = np.asarray(self._bounds)[1:-1] - self._bounds[0] + len(separator) * np.arange(len(self) - 1)
+        between = (starts[:, np.newaxis] + np.arange(len(separator))).ravel()
+        spread = np.empty(len(joined) + len(between), np.uint8)
+        of_a_piece = np.ones(len(spread), np.bool_)
+        of_a_piece[between] = False
+        spread[of_a_piece] = np.frombuffer(joined, np.uint8)
+        spread[between] = np.tile(np.frombuffer(separator, np.uint8), len(starts))
+        return spread.tobytes()
 
     @property
     def lengths(self) -> NDArray[np.int64]:

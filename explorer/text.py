@@ -182,7 +182,7 @@ class Vocabulary:
         specials = sorted(self._special_ids)
         counts = [int(self._strips_leading_space), len(self._pieces), len(specials)]
         numbers = np.concatenate([counts, self._pieces.lengths, np.array(specials, np.int64)])
-        return numbers.astype("<u4").tobytes() + self._pieces.joined
+        return numbers.astype("<u4").tobytes() + self._pieces.joined()
 
     @classmethod
     def _from_payload(cls, payload: bytes) -> Vocabulary:

@@ -64,7 +64,7 @@ class TokenIndex:
 
     def __init__(self, pieces: PackedPieces) -> None:
         self._pieces = pieces
-        folded = _joined(pieces).casefold()
+        folded = _text(pieces.joined(_SEPARATOR_BYTES)).casefold()
         if folded.count(_SEPARATOR) != max(0, len(pieces) - 1):  # a piece that contains the separator itself
             folded = _SEPARATOR.join(_text(piece).replace(_SEPARATOR, "").casefold() for piece in pieces)
         self._folded = _Characters.of_texts(folded)
@@ -128,7 +128,7 @@ class TokenIndex:
         if self._bytes is None:
             lengths = self._pieces.lengths
             starts = np.append(0, np.cumsum(lengths + 1)[:-1])
-            self._bytes = _Characters(np.frombuffer(b"\0".join(self._pieces), np.uint8), starts, lengths)
+            self._bytes = _Characters(np.frombuffer(self._pieces.joined(b"\0"), np.uint8), starts, lengths)
         ids, offsets = self._bytes.matches(list(wanted))
         ids, offsets = _first_of_each(ids, offsets)
         quality = np.where(offsets == 0, _EXACT, _INSIDE)
@@ -158,10 +158,6 @@ def _nothing() -> tuple[Ids, Ids]:
 
 def _text(piece: bytes) -> str:
     return piece.decode("utf-8", "ignore")
-
-
-def _joined(pieces: Iterable[bytes]) -> str:
-    return _text(_SEPARATOR_BYTES.join(pieces))
 
 
 def _readings(query: str, marks: Mapping[str, str]) -> Iterator[bytes]:

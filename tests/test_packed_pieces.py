@@ -20,7 +20,8 @@ def test_they_are_what_a_list_of_them_is(pieces: list[bytes], before: bytes) -> 
         assert len(packed) == len(pieces)
         assert list(packed) == pieces
         assert [packed[number] for number in range(len(pieces))] == pieces
-        assert packed.joined == b"".join(pieces)
+        for separator in (b"", b"\0", b"<>"):
+            assert packed.joined(separator) == separator.join(pieces)
         assert packed.lengths.tolist() == lengths.tolist()
 
 

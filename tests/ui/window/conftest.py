@@ -15,6 +15,8 @@ from pytestqt.qtbot import QtBot
 
 sys.path.insert(0, str(Path(__file__).parent))  # spawn hands it on, so that the engine finds window_fakes
 
+from window_fakes import GATE, Gate
+
 from explorer.engine.client import CATALOG_OPENER
 from ui.app import Explorer
 from ui.preferences import Preferences
@@ -57,6 +59,15 @@ def start(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Start]:
     yield begin
     for explorer in running:
         leave(explorer)
+
+
+@pytest.fixture
+def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Before which the passes of an engine wait that is started with `window_fakes.OPENER`."""
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    monkeypatch.setenv(GATE, str(folder))
+    return Gate(folder)
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
-from window_fakes import GATE, OPENER, Gate
+from window_fakes import OPENER, Gate
 
 from explorer.tree import ROOT
 from ui.app import Explorer
@@ -23,14 +21,6 @@ Settle = Callable[[Explorer], None]
 Press = Callable[..., None]
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 PATIENCE_MS = 60_000
-
-
-@pytest.fixture
-def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
-    folder = tmp_path / "gate"
-    folder.mkdir()
-    monkeypatch.setenv(GATE, str(folder))
-    return Gate(folder)
 
 
 def expand_form(explorer: Explorer) -> ExpandForm:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QSlider
 from pytestqt.qtbot import QtBot
-from window_fakes import GATE, OPENER, Gate
+from window_fakes import OPENER, Gate
 
-from explorer.tree import NodeId
 from ui import session_thread
 from ui.app import Explorer
 
@@ -26,14 +24,6 @@ def slider(lesson: Explorer) -> Iterator[QSlider]:
     slider.setSliderDown(True)
     yield slider
     slider.setSliderDown(False)
-
-
-@pytest.fixture
-def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
-    folder = tmp_path / "gate"
-    folder.mkdir()
-    monkeypatch.setenv(GATE, str(folder))
-    return Gate(folder)
 
 
 def temperature(explorer: Explorer) -> QSlider:
@@ -110,7 +100,7 @@ def test_bars_that_are_gone_do_not_come_back(start: Start, gate: Gate, qtbot: Qt
 
 
 def best(explorer: Explorer) -> str:
-    token: NodeId | None = explorer.window.candidates.model.token(0)
+    token = explorer.window.candidates.model.token(0)
     assert token is not None
     assert explorer.session.session is not None
     return explorer.session.session.vocabulary.text(token)

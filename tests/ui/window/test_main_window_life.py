@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QSlider
 from pytestqt.qtbot import QtBot
-from window_fakes import GATE, OPENER, Gate
+from window_fakes import OPENER, Gate
 
 from explorer.engine.client import Engine
 from explorer.i18n import set_language
@@ -38,14 +38,6 @@ def tokens(explorer: Explorer) -> list[str]:
 
 def codes(explorer: Explorer) -> list[str]:
     return [message.code for message in explorer.window.messages.messages]
-
-
-@pytest.fixture
-def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
-    folder = tmp_path / "gate"
-    folder.mkdir()
-    monkeypatch.setenv(GATE, str(folder))
-    return Gate(folder)
 
 
 def test_a_later_start_reopens_the_session_as_it_was(

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 from test_accessibility import without_keyboard, without_name, without_tooltip
-from window_fakes import GATE, OPENER, Gate
+from window_fakes import OPENER, Gate
 
 from explorer.models.base import ModelRef
 from explorer.tree import ROOT
@@ -26,14 +26,6 @@ Settle = Callable[[Explorer], None]
 Press = Callable[..., None]
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 PATIENCE_MS = 60_000
-
-
-@pytest.fixture
-def gate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gate:
-    folder = tmp_path / "gate"
-    folder.mkdir()
-    monkeypatch.setenv(GATE, str(folder))
-    return Gate(folder)
 
 
 @pytest.fixture(autouse=True)
